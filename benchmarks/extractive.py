@@ -25,7 +25,7 @@ from rag.answering.extraction import extractive_answer, question_intent
 from rag.answering.extraction.candidates import Candidate, Features, collect_candidates, read_answers
 from rag.answering.extraction.extractive_answer import MIN_LIKELIHOOD, ODDS, WEIGHTS
 from rag.engine import RAGEngine
-from rag.engine.evaluation.evaluator import Corpus, Evaluation
+from rag.engine.evaluation import Corpus, Evaluation
 from rag.evaluation.answers import says
 from rag.types import Filters, Hit, RetrievalOptions, SearchRequest
 

@@ -20,7 +20,7 @@ from benchmarks.settings import Options
 from rag import evaluation
 from rag.cli.library import file_ingestion
 from rag.engine import RAGEngine
-from rag.engine.evaluation.evaluator import Corpus, Evaluation
+from rag.engine.evaluation import Corpus, Evaluation
 from rag.evaluation import Question
 from rag.evaluation.answers import AnswerRow, is_right, says
 from rag.types import LIKELY_THRESHOLD, GenerationOptions, RetrievalOptions, ignore_progress

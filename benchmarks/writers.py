@@ -25,7 +25,7 @@ from benchmarks.settings import Options
 from rag import evaluation, parsing, providers
 from rag.cli.library import file_ingestion
 from rag.engine import RAGEngine
-from rag.engine.evaluation.evaluator import Corpus, Evaluation
+from rag.engine.evaluation import Corpus, Evaluation
 from rag.evaluation import Question
 from rag.evaluation.answers import AnswerRow, answer_row, says, score
 from rag.types import AnswerRequest, AnswerResponse, AnswerToken, Filters, GenerationOptions, RetrievalOptions

@@ -40,7 +40,7 @@ def run(installation: Installation, *, wait: bool = True, concurrency: int | Non
 
     `concurrency` is the number of parallel jobs, by default that of the settings.
     """
-    installation.worker_tasks.use_background_timeouts()
+    installation.store.use_background_timeouts()
     installation.recover_queue()
     installation.cleanup.finish_deletions()
     lanes = Lanes(installation, wait=wait, concurrency=concurrency)
@@ -50,20 +50,15 @@ def run(installation: Installation, *, wait: bool = True, concurrency: int | Non
         return
     threading.Thread(target=_recover_forever, args=(installation, lanes.wake), name="recovery", daemon=True).start()
     try:
-        while not _stopped_cleanly(installation, lanes.wake):
-            time.sleep(RECONNECT_SECONDS)
+        while True:
+            try:
+                installation.worker_tasks.listen(lanes.wake)
+                return  # told to stop
+            except errors.StoreError as error:  # the connection to the database is lost
+                logger.warning("%s Trying again.", error)
+                time.sleep(RECONNECT_SECONDS)
     finally:
         lanes.stop()
-
-
-def _stopped_cleanly(installation: Installation, wake: Callable[[], None]) -> bool:
-    """Listen until told to stop (True) or until the database connection is lost (False)."""
-    try:
-        installation.worker_tasks.listen(wake)
-    except errors.StoreError as error:
-        logger.warning("%s Trying again.", error)
-        return False
-    return True
 
 
 def _recover_forever(installation: Installation, wake: Callable[[], None]) -> None:
@@ -75,9 +70,9 @@ def _recover_forever(installation: Installation, wake: Callable[[], None]) -> No
             if time.monotonic() - recovered > RECOVERY_SECONDS:
                 recovered = time.monotonic()
                 installation.recover_queue()
-                installation.cleanup.run_due()
+                installation.worker_tasks.clean_up()
                 wake()
-            elif installation.worker_tasks.is_due():
+            elif installation.store.document_scheduler.is_due():
                 wake()
         except errors.StoreError as error:
             logger.warning("%s", error)

@@ -109,7 +109,7 @@ class Gate:
         self._installation = installation
         self._door: types.Door = door
         self._needs_key = needs_key
-        self._limiter = RateLimiter(lambda: installation().rates)
+        self._limiter = RateLimiter(lambda: installation().store.rate_limits)
         self._tokens = TokenVerifier()
 
     def admit(self, visitor: Visitor) -> Caller:

@@ -41,7 +41,7 @@ def require_index(engine: "RAGEngine", name: str) -> str:
     Raises:
         errors.NotFoundError: there is none; the message lists the indexes.
     """
-    if engine.access.is_shared:
+    if engine.is_shared:
         return types.DEFAULT_INDEX
     indexes = engine.indexes.list()
     if name != types.DEFAULT_INDEX and not any(name in {index.name, str(index.id)} for index in indexes):

@@ -43,10 +43,10 @@ def _engine_for(request: Request, engine: RAGEngine) -> RAGEngine:
         errors.NotFoundError: the document or chat is neither the sender's nor shared with them.
     """
     if document_id := _as_id(request.path_params.get("document_id", "")):
-        return engine.access.document(document_id)
+        return engine.for_document(document_id)
     if conversation_id := _as_id(request.path_params.get("conversation_id", "")):
-        return engine.access.conversation(conversation_id)
-    return engine.access.index(request.query_params.get("indexName", types.DEFAULT_INDEX))
+        return engine.for_chat(conversation_id)
+    return engine.for_index(request.query_params.get("indexName", types.DEFAULT_INDEX))
 
 
 def _as_id(text: str) -> uuid.UUID | None:

@@ -31,7 +31,7 @@ Model = TypeVar("Model", bound=pydantic.BaseModel)
 def open_engine(index_name: str = types.DEFAULT_INDEX) -> "Iterator[RAGEngine]":
     """Open the local user's engine, or the one of the shared collection that `index_name` names."""
     with rag.RAGEngine(config.load_config()) as engine:
-        yield engine.installation.for_user(engine.user_id, types.RequestOrigin("cli")).access.index(index_name)
+        yield engine.installation.for_user(engine.user_id, types.RequestOrigin("cli")).for_index(index_name)
 
 
 def validated(model: type[Model], **fields: object) -> Model:

@@ -1,47 +1,42 @@
 """The engine of one user (`RAGEngine`) and the resources that all users share (`Installation`)."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from rag import answering, lazy_imports, retrieval, types, vocabulary
+from rag import answering, errors, lazy_imports, retrieval, types, vocabulary
 from rag.config import Config, load_config
-from rag.engine.conversations.chats import Chats
-from rag.engine.conversations.saved_answers import Answers
+from rag.engine.conversations.chats import Answers, Chats
 from rag.engine.indexes.indexes import Indexes
 from rag.engine.ingestion.document_reader import DocumentReader
-from rag.engine.ingestion.folders import Folders
-from rag.engine.ingestion.sync import OnFile
+from rag.engine.ingestion.folders import Folders, OnFile
 from rag.engine.jobs.jobs import Jobs
 from rag.engine.jobs.worker_tasks import WorkerTasks
 from rag.engine.library.annotations import Annotations
-from rag.engine.library.document_metadata import Catalogue
 from rag.engine.library.documents import Documents
 from rag.engine.library.files import Files
 from rag.engine.library.pages import Chunks, Pages
 from rag.engine.library.saved_filters import SavedFilters
 from rag.engine.library.versions import Versions
 from rag.engine.matrix.matrices import Matrices
-from rag.engine.operations import disk_space, status
-from rag.engine.operations.cleanup import Cleanup
+from rag.engine.models import Models
+from rag.engine.operations import status
 from rag.engine.operations.data_export import Export
 from rag.engine.operations.settings import Settings
 from rag.engine.questions.answerer import Answerer
 from rag.engine.questions.questions import Questions
 from rag.engine.questions.search import Search
 from rag.engine.request_parsing import parse
-from rag.engine.resources import ResourceOverrides, Resources
-from rag.engine.retrieval_api import Collections
+from rag.engine.resources import UNKNOWN_ORIGIN, ResourceOverrides, Resources
+from rag.engine.retrieval_api import RetrievalApi
 from rag.engine.users import api_keys
 from rag.engine.users.accounts import Accounts, Profile
 from rag.engine.users.audit_log import AuditLog
-from rag.engine.users.collection_access import CollectionAccess
 from rag.engine.users.logins import Logins
 from rag.engine.users.sharing import Sharing
-from rag.engine.vector_store_api import BY_SIMILARITY, delete_result, ingest_result, require_list, require_query
-from rag.engine.workspace import UNKNOWN_ORIGIN, Workspace
-from rag.store import Caches, Health, RateLimits
+from rag.engine.workspace import SharedWorkspace, Workspace
+from rag.store import OrphanCleanup, Store, UserStore
 from rag.store.backup import backup, restore
 from rag.store.users.audit_log import Subject
 
@@ -55,19 +50,22 @@ if TYPE_CHECKING:  # see `rag.lazy_imports`
 
 WARM_UP = "warm up"
 DEFAULT_RETRIEVAL = types.RetrievalOptions()
+BY_SIMILARITY = types.RetrievalOptions(top_k=5, min_score=0.5, mode="vector", passage="chunk")
+"""Retrieval options of `RAGEngine.query`: single chunks, scored by cosine similarity."""
+MIN_QUERY_CHARS = 3
 
 
 class Installation:
     """The resources that all users share: one database, one file storage, one set of models, each opened on first use.
 
-    `for_user` returns one user's engine. `settings`, `worker_tasks`, `accounts`, `logins`, `cleanup` act for all.
+    `for_user` returns one user's engine. `settings`, `worker_tasks`, `accounts`, `logins` and `cleanup` act for all;
+    `store` has the rows of all users.
     """
 
     def __init__(self, config: Config | None = None, **parts: Unpack[ResourceOverrides]) -> None:
         """Open nothing yet. `parts` replace what the settings would create."""
         self._resources = Resources(config or load_config(), **parts)
         self.worker_tasks = WorkerTasks(self._resources)
-        self.cleanup = Cleanup(self._resources)
         self.accounts = Accounts(self._resources)
         self.logins = Logins(self._resources)
         self.settings = Settings(self._resources.config, self._resources.preferences, self._resources.models)
@@ -76,6 +74,21 @@ class Installation:
     def config(self) -> Config:
         """The settings from the environment."""
         return self._resources.config
+
+    @property
+    def store(self) -> Store:
+        """The database, connected to on first use. Raises StoreError."""
+        return self._resources.store
+
+    @property
+    def models(self) -> Models:
+        """The models that a process shares."""
+        return self._resources.models
+
+    @property
+    def cleanup(self) -> OrphanCleanup:
+        """Finishing deletions, and finding files without an owner."""
+        return self._resources.cleanup
 
     def for_user(self, user_id: str, origin: types.RequestOrigin = UNKNOWN_ORIGIN) -> "RAGEngine":
         """Return a user's engine; `origin` is recorded in the audit log."""
@@ -89,58 +102,41 @@ class Installation:
 
     def authenticate(self, secret: str) -> types.ApiKey | None:
         """Return the valid API key with this secret, or None. See `api_keys.authenticate`."""
-        return api_keys.authenticate(self.config, lambda: self._resources.store, secret)
+        return api_keys.authenticate(self.config, lambda: self.store, secret)
 
     def keys_exist(self) -> bool:
         """Whether `RAG_API_KEY` is set or any user has a key that is not revoked."""
-        return bool(self.config.rag_api_key) or self._resources.store.keys_exist()
-
-    @property
-    def rates(self) -> RateLimits:
-        """Rate limits, shared by all processes."""
-        return self._resources.store.rate_limits
+        return bool(self.config.rag_api_key) or self.store.keys_exist()
 
     # --- background work ---
 
     def recover_queue(self) -> int:
         """Requeue what a killed process left behind. Returns the number of unread documents."""
-        store = self._resources.store
-        store.queue.discard_stalled()
-        store.document_scheduler.enqueue_abandoned()
-        return len(store.unfinished_documents())
+        self.store.queue.discard_stalled()
+        self.store.document_scheduler.enqueue_abandoned()
+        return len(self.store.unfinished_documents())
 
     # --- state ---
 
-    def health(self, seconds: float | None = None) -> Health:
-        """Return the state of the database and the number of live workers.
-
-        Raises StoreUnavailableError if there is no answer within `seconds`, by default RAG_DATABASE_TIMEOUT_SECONDS.
-        """
-        return self._resources.store.health(seconds)
-
     def status(self) -> types.Status:
-        """Return the state of the installation, for administrators. Raises as `health`."""
-        return status.read(self._resources.store, self.config)
+        """Return the state of the installation, for administrators. Raises StoreError."""
+        return status.read(self.store, self.config)
 
     @property
     def disk_warnings(self) -> tuple[str, ...]:
         """Warnings about nearly full disks of this machine."""
-        return disk_space.warnings(disk_space.disk_spaces(self.config))
+        return status.warnings(status.disk_spaces(self.config))
 
     def warm_up(self) -> None:
         """Connect to the database and load models and vocabularies, so that the first question does not wait."""
-        self.health()
-        models = self._resources.models
+        self.store.health()
+        models = self.models
         if models.default_is_local():  # a vendor's model costs money and needs no loading
             models.embedder(models.default_space()).get_query_embedding(WARM_UP)
         models.reranker.scores(WARM_UP, [WARM_UP])
         models.reader.scores(WARM_UP, [WARM_UP])
         lazy_imports.load(retrieval, answering)
         vocabulary.widener()
-
-    def forget_provider(self, name: str) -> None:
-        """Reopen a provider's embedding models on next use, because its adapter was replaced."""
-        self._resources.models.forget_provider(name)
 
     def backup(
         self,
@@ -159,7 +155,7 @@ class Installation:
             errors.SourceError: `path` cannot be written.
             errors.StoreError: the database or the file storage fails.
         """
-        store = self._resources.store  # migrates the schema, so that every archive has a known one
+        store = self.store  # migrates the schema, so that every archive has a known one
         manifest = backup.write(store.backup_url, self._resources.files, path, on_progress)
         status.record_backup(store, path, manifest)
         store.of(actor, origin).audit.add(
@@ -219,35 +215,29 @@ class RAGEngine:
     ) -> None:
         """Use an existing `installation`, or create one with these settings and parts.
 
-        `workspace` narrows the engine to one collection; see `access`.
+        `workspace` narrows the engine to one collection; see `for_collection`.
         """
         self.installation = installation or Installation(config, **parts)
         self.user_id = user_id
         workspace = self._workspace = workspace or self.installation.workspace(user_id)
         self.documents = Documents(workspace)
         self.versions = Versions(workspace)
-        self.files = Files(workspace, self.documents)
+        self.files = Files(workspace)
         self.pages = Pages(workspace)
         self.chunks = Chunks(workspace)
         self.questions = Questions(workspace)
         self.chats = Chats(workspace, self.questions)
         self.answers = Answers(workspace, self.chats, self.questions)
         self.indexes = Indexes(workspace, self.documents)
-        self.collections = Collections(workspace)
+        self.retrieval_api = RetrievalApi(workspace)
         self.jobs = Jobs(workspace, self.documents, self.questions)
         self.matrices = Matrices(workspace, self.questions)
-        self.keys = api_keys.UserKeys(workspace)
+        self.keys = api_keys.UserKeys(lambda: workspace.store.api_keys)
         self.profile = Profile(workspace)
         self.filters = SavedFilters(workspace)
         self.annotations = Annotations(workspace)
-        self.catalogue = Catalogue(workspace)
         self.exports = Export(workspace)
         self.sharing = Sharing(workspace)
-        self.access = CollectionAccess(
-            self,
-            workspace,
-            lambda narrowed: RAGEngine(user_id=user_id, installation=self.installation, workspace=narrowed),
-        )
         self.audit = AuditLog(workspace)
 
     @property
@@ -261,15 +251,69 @@ class RAGEngine:
         return self._workspace.origin
 
     @property
-    def caches(self) -> Caches:
-        """Cached embeddings, rewrites and answers."""
-        return self._workspace.store.caches
+    def store(self) -> UserStore:
+        """The user's rows by noun, for what needs nothing else, such as `caches` and `answer_locks`."""
+        return self._workspace.store
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.installation.close()
+
+    # --- collections that the user may use; ask again for every request, because shares can end at any time ---
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether this engine's collection belongs to another user."""
+        return isinstance(self._workspace, SharedWorkspace)
+
+    @property
+    def may_write(self) -> bool:
+        """Whether the engine may change documents; False for read-only shares."""
+        return not isinstance(self._workspace, SharedWorkspace) or self._workspace.store.access.may_write
+
+    def for_index(self, name: str) -> "RAGEngine":
+        """Return the engine of an index; a shared one is named by its id or as `shared:NAME`.
+
+        Raises:
+            errors.NotFoundError: no collection of this name is shared with the user.
+            errors.ConflictError: several are; `details` have their ids.
+        """
+        index_id = None if self.is_shared else self.sharing.resolve(name)
+        return self._with(self._workspace.open_shared(index_id)) if index_id else self
+
+    def for_collection(self, name: str) -> "RAGEngine":
+        """Return the engine of one collection, in which the default index's name means that collection.
+
+        `name` is the default's, or the id of a collection. Raises NotFoundError.
+        """
+        if name == types.DEFAULT_INDEX:
+            return self
+        engine = self.for_index(name)
+        if engine is not self:
+            return engine
+        index = self._workspace.find_index(name)
+        return self if self.is_shared else self._with(self._workspace.narrow(index.id))
+
+    def for_document(self, document_id: uuid.UUID) -> "RAGEngine":
+        """Return the engine of a document, the user's own or a shared one. Raises NotFoundError."""
+        store = self._workspace.store
+        try:
+            store.document_metadata.names(document_id)
+        except errors.NotFoundError:
+            if self.is_shared:
+                raise
+            return self._with(self._workspace.open_shared(store.shares.holding(document_id)))
+        return self
+
+    def for_chat(self, conversation_id: uuid.UUID) -> "RAGEngine":
+        """Return the engine of a chat's collection, or the user's own if it is not shared now. Raises NotFoundError."""
+        conversation = self._workspace.store.conversations.get(conversation_id)
+        return self.for_index(str(conversation.index_id)) if conversation.index_owner else self
+
+    def _with(self, workspace: Workspace) -> "RAGEngine":
+        return RAGEngine(user_id=self.user_id, installation=self.installation, workspace=workspace)
 
     # --- documents ---
 
@@ -279,9 +323,16 @@ class RAGEngine:
         Returns `ingested_count`, `failed_count`, `chunk_count` (new chunks) and `failed_files` (paths as given). Raises
         ValidationError if no paths are given.
         """
-        paths = require_list("file_paths", file_paths)
+        paths = _require_list("file_paths", file_paths)
         index = self._workspace.ensure_index(index_name)
-        return ingest_result(paths, Folders(self._workspace).ingest_files([Path(path) for path in paths], index))
+        reports = Folders(self._workspace).ingest_files([Path(path) for path in paths], index)
+        failed = [path for path, report in zip(paths, reports, strict=True) if report.state == "failed"]
+        return {
+            "ingested_count": len(paths) - len(failed),
+            "failed_count": len(failed),
+            "chunk_count": sum(report.chunks for report in reports),
+            "failed_files": failed,
+        }
 
     def delete(self, document_ids: Sequence[str | uuid.UUID], index_name: str = types.DEFAULT_INDEX) -> dict[str, Any]:
         """Move documents to the trash, given by id, path or URL, or the SHA-256 of a path or URL.
@@ -289,11 +340,16 @@ class RAGEngine:
         Returns `deleted_count`, and `deleted_ids` and `not_found_ids` as given. Raises ValidationError if no ids are
         given.
         """
-        references = require_list("document_ids", document_ids)
+        references = _require_list("document_ids", document_ids)
         index = self._workspace.requested_index(index_name)
-        found = self._workspace.store.sources.named(index.id, references)
-        touched = self.documents.trash([document_id for ids in found.values() for document_id in ids])
-        return delete_result(references, found, touched)
+        named = self._workspace.store.sources.named(index.id, references)
+        trashed = self.documents.trash([document_id for ids in named.values() for document_id in ids])
+        deleted = [reference for reference in references if set(named.get(reference, ())) & set(trashed)]
+        return {
+            "deleted_count": len(trashed),
+            "deleted_ids": deleted,
+            "not_found_ids": [reference for reference in references if reference not in deleted],
+        }
 
     def index_document(self, document_id: uuid.UUID, blocks: Sequence[types.TextBlock]) -> types.Document:
         """Replace a document's content with blocks that the caller parsed.
@@ -327,7 +383,7 @@ class RAGEngine:
 
     def inspect_index(self, name: str = types.DEFAULT_INDEX) -> types.IndexStats:
         """Return the statistics of an index. Raises NotFoundError."""
-        return self.access.index(name).indexes.stats(name)
+        return self.for_index(name).indexes.stats(name)
 
     # --- questions ---
 
@@ -336,14 +392,14 @@ class RAGEngine:
 
         Raises ValidationError if the query has fewer than three characters.
         """
-        request = types.SearchRequest(index_name=index_name, query=require_query(query_text), retrieval=BY_SIMILARITY)
-        hits = self.search(request).results
+        query = _require_query(query_text)
+        hits = self.search(types.SearchRequest(index_name=index_name, query=query, retrieval=BY_SIMILARITY)).results
         return [types.RetrievalResult.of(hit, rank) for rank, hit in enumerate(hits, start=1)]
 
     def search(self, request: types.SearchRequest | Mapping[str, Any]) -> types.SearchResponse:
         """Return the passages that match a query, best first. Raises as `Questions.search`."""
         parsed = parse(types.SearchRequest, request)
-        return self.access.index(parsed.index_name).questions.search(parsed)
+        return self.for_index(parsed.index_name).questions.search(parsed)
 
     def answer(
         self, request: types.AnswerRequest | Mapping[str, Any] | str, document_id: uuid.UUID | str | None = None
@@ -352,7 +408,7 @@ class RAGEngine:
         if isinstance(request, str):
             return self.questions.answer(request, document_id)
         parsed = parse(types.AnswerRequest, request)
-        return self.access.index(parsed.index_name).questions.answer(parsed, document_id)
+        return self.for_index(parsed.index_name).questions.answer(parsed, document_id)
 
     # --- LlamaIndex ---
 
@@ -399,5 +455,22 @@ class RAGEngine:
         query_engine: "BaseQueryEngine | None" = None,
     ) -> "answering.GroundedChatEngine":
         """Return the same as a LlamaIndex chat engine, which keeps its history in memory only; `chats` are stored."""
-        asked = query_engine or self.as_query_engine(index_name, options, llm=llm, streaming=True)
-        return answering.GroundedChatEngine.from_query_engine(asked, llm or self._workspace.models.language_model())
+        engine = query_engine or self.as_query_engine(index_name, options, llm=llm, streaming=True)
+        return answering.GroundedChatEngine.from_query_engine(engine, llm or self._workspace.models.language_model())
+
+
+def _require_list(field: str, values: object) -> list[str]:
+    """Return `values` as strings. Raises ValidationError if it is empty or no list."""
+    if isinstance(values, str) or not isinstance(values, Collection) or not values:
+        raise errors.ValidationError(f"{field} must be a list with at least one entry.", details={"field": field})
+    return [str(value) for value in values]
+
+
+def _require_query(text: object) -> str:
+    """Return a query without surrounding white space. Raises ValidationError if it is too short or no text."""
+    stripped = text.strip() if isinstance(text, str) else ""
+    if len(stripped) < MIN_QUERY_CHARS:
+        raise errors.ValidationError(
+            f"query_text must be a text of at least {MIN_QUERY_CHARS} characters.", details={"field": "query_text"}
+        )
+    return stripped

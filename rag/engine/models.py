@@ -102,12 +102,9 @@ class Models:
                 if model == space.name:
                     return space
             try:
-                reached = (
-                    self._config_for(model.partition(":")[0], auth, DEFAULT_PROVIDER_OPTIONS)
-                    if auth.api_key
-                    else config
-                )
-                named = reached.model_copy(update={"rag_embed_model": model})
+                if auth.api_key:
+                    config = self._config_for(model.partition(":")[0], auth, DEFAULT_PROVIDER_OPTIONS)
+                named = config.model_copy(update={"rag_embed_model": model})
                 space, embedder = self.registry.embedding_model(named, None)
             except errors.ConfigError as error:
                 if isinstance(error.__cause__, errors.ValidationError):  # the request is wrong, not a setting
@@ -212,10 +209,12 @@ class Models:
 
 def apply_preferences(environment: Config, saved: SavedPreferences) -> Config:
     """Return the environment's settings, completed by preferences where it leaves them unset."""
-    chosen = {**saved.choices, **saved.keys}
-    known = {name for name in chosen if name in Config.model_fields and is_unset(environment, name)}
-    types = typing.get_type_hints(Config)  # saved as text
-    update = {name: pydantic.TypeAdapter(types[name]).validate_python(chosen[name]) for name in known}
+    types_of = typing.get_type_hints(Config)
+    update = {
+        name: pydantic.TypeAdapter(types_of[name]).validate_python(text)  # saved as text
+        for name, text in {**saved.choices, **saved.keys}.items()
+        if name in Config.model_fields and is_unset(environment, name)
+    }
     return environment.model_copy(update=update)
 
 

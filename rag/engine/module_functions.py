@@ -13,7 +13,7 @@ from rag import errors, providers, types
 from rag.config import Config, load_config
 from rag.contract import AnswerBody, SearchBody, SyncBody
 from rag.engine.engine import RAGEngine
-from rag.engine.ingestion.sync import OnFile
+from rag.engine.ingestion.folders import OnFile
 from rag.engine.request_parsing import parse
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
@@ -22,23 +22,16 @@ if TYPE_CHECKING:  # see `rag.lazy_imports`
 PROVIDER_NAME = re.compile(r"[\w-]{1,100}")
 
 _USER_INFO = re.compile(r"(?<=://)[^/@]+@")
+"""The user and password in a URL."""
 
 
 class _Process:
-    """The shared engine, and the providers registered with it."""
+    """The shared engine, and the providers registered with it, which outlive the engine."""
 
     def __init__(self) -> None:
+        self.registry = providers.Registry()
         self._lock = threading.RLock()
         self._engine: RAGEngine | None = None
-        self._registry: providers.Registry | None = None
-
-    @property
-    def registry(self) -> providers.Registry:
-        """The provider registry; it outlives the engine."""
-        with self._lock:
-            if self._registry is None:
-                self._registry = providers.Registry()
-            return self._registry
 
     @property
     def engine(self) -> RAGEngine:
@@ -59,7 +52,7 @@ class _Process:
         """Reopen the provider's models on next use."""
         with self._lock:
             if self._engine:
-                self._engine.installation.forget_provider(name)
+                self._engine.installation.models.forget_provider(name)
 
 
 _process = _Process()
@@ -81,31 +74,26 @@ def configure(
         errors.ConfigError: a setting has an invalid value.
     """
     chosen = {**(options or {}), **more}
-    unknown = sorted(chosen.keys() - {"user_id", "store", "files", "embedders", "llm", "reranker"})
-    if unknown:
+    if unknown := sorted(chosen.keys() - {"user_id", "store", "files", "embedders", "llm", "reranker"}):
         raise errors.ValidationError(f"There is no such option: {', '.join(unknown)}.", details={"fields": unknown})
-    settings = config if isinstance(config, Config) else load_config(**_settings(config or {}))
-    _process.use(RAGEngine(settings, registry=_process.registry, **chosen))
-
-
-def _settings(values: Mapping[str, Any]) -> dict[str, Any]:
-    lowered = {str(name).lower(): value for name, value in values.items()}
-    unknown = sorted(lowered.keys() - Config.model_fields.keys())
-    if unknown:
-        raise errors.ValidationError(f"There is no such setting: {', '.join(unknown)}.", details={"fields": unknown})
-    return lowered
+    if not isinstance(config, Config):
+        settings = {str(name).lower(): value for name, value in (config or {}).items()}
+        if unknown := sorted(settings.keys() - Config.model_fields.keys()):
+            raise errors.ValidationError(
+                f"There is no such setting: {', '.join(unknown)}.", details={"fields": unknown}
+            )
+        config = load_config(**settings)
+    _process.use(RAGEngine(config, registry=_process.registry, **chosen))
 
 
 def get_config() -> dict[str, Any]:
     """Return the settings in force and the `user_id` as plain values; keys and passwords are masked."""
     engine = _process.engine
-    shown = engine.config.model_dump(mode="json")
-    return {**{name: _masked(value) for name, value in shown.items()}, "user_id": engine.user_id}
-
-
-def _masked(value: object) -> object:
-    """Mask the user and password in a URL."""
-    return _USER_INFO.sub("**********@", value) if isinstance(value, str) else value
+    settings = {
+        name: _USER_INFO.sub("**********@", value) if isinstance(value, str) else value
+        for name, value in engine.config.model_dump(mode="json").items()
+    }
+    return {**settings, "user_id": engine.user_id}
 
 
 def clear_config() -> None:

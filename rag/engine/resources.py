@@ -2,12 +2,12 @@
 
 import threading
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Self, TypedDict, Unpack
 
 from rag import providers, tracing, types
 from rag.config import Config
 from rag.engine.models import Models
-from rag.store import FileStore, Preferences, Store
+from rag.store import FileStore, OrphanCleanup, Preferences, Store, UserStore
 from rag.store.server import database_roles, embedded
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
@@ -29,6 +29,9 @@ class ResourceOverrides(TypedDict, total=False):
     reranker: "providers.CrossEncoder | None"
     registry: providers.Registry | None
     node_parser: "NodeParser | None"
+
+
+UNKNOWN_ORIGIN = types.RequestOrigin()
 
 
 class Resources:
@@ -93,6 +96,14 @@ class Resources:
                 self._files = FileStore(self.config.storage_url, self.config.cache_dir)
             return self._files
 
+    @property
+    def cleanup(self) -> OrphanCleanup:
+        """The cleanup of files that have no document."""
+        private = [self.config.cache_dir]
+        if self.config.rag_storage_url is None:
+            private.append(self.config.rag_data_dir / "files")
+        return OrphanCleanup(self.store, self.files, private)
+
     def close(self) -> None:
         """Close the connections and release the embedded server."""
         with self._lock:
@@ -102,3 +113,22 @@ class Resources:
             if self._server is not None:
                 self._server.close()
                 self._server = None
+
+
+class Administration:
+    """Binds who acts on the accounts of all users, and from where; both are recorded in the audit log."""
+
+    def __init__(
+        self, resources: Resources, actor: str | None = None, origin: types.RequestOrigin = UNKNOWN_ORIGIN
+    ) -> None:
+        """Bind `actor`; None is the user acted upon."""
+        self._resources = resources
+        self._actor = actor
+        self._origin = origin
+
+    def by(self, actor: str, origin: types.RequestOrigin) -> Self:
+        """Return the same as administered by `actor`."""
+        return type(self)(self._resources, actor, origin)
+
+    def _of(self, user_id: str) -> UserStore:
+        return self._resources.store.of(user_id, self._origin, actor=self._actor)

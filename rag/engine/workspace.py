@@ -1,25 +1,37 @@
-"""One user's rows, files, models and queue."""
+"""One user's rows, files, models and queue: all of them, or of one collection, their own or another user's."""
 
 import uuid
 from functools import cached_property
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
 
 from rag import errors, types
-from rag.engine.resources import Resources
+from rag.engine.resources import UNKNOWN_ORIGIN, Resources
 from rag.messages import N_
-from rag.store import AuditOfAllUsers, Queue, UserFiles, UserStore
+from rag.store import AuditOfAllUsers, Queue, SharedStore, UserFiles, UserStore
+from rag.store.files.file_storage import Kind
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.node_parser import NodeParser
 
-UNKNOWN_ORIGIN = types.RequestOrigin()
+SHARED_PREFIX = "shared:"
+"""Prefix of a shared collection's name in requests; a name alone means one of the user's own."""
 
 
 class Workspace:
-    """The resources of one user; the user is bound here, once."""
+    """The resources of one user; the user is bound here, once.
 
-    def __init__(self, resources: Resources, user_id: str, origin: types.RequestOrigin = UNKNOWN_ORIGIN) -> None:
-        """Bind a user; `origin` is recorded in the audit log."""
+    With a `collection`, the default index's name means that collection of the user.
+    """
+
+    def __init__(
+        self,
+        resources: Resources,
+        user_id: str,
+        origin: types.RequestOrigin = UNKNOWN_ORIGIN,
+        collection: uuid.UUID | None = None,
+    ) -> None:
+        """Bind a user; `origin` is recorded in the audit log. Raises NotFoundError if there is no such collection."""
         if not user_id:
             raise errors.ValidationError(N_("A user is needed: user_id is empty."))
         self._resources = resources
@@ -28,6 +40,17 @@ class Workspace:
         self.node_parser = resources.node_parser  # replaces our chunking, if one was given
         self.user_id = user_id
         self.origin = origin
+        self._collection = collection
+        if collection:
+            self.find_index(types.DEFAULT_INDEX)
+
+    def narrow(self, index_id: uuid.UUID) -> "Workspace":
+        """Return the workspace of one of the user's collections. Raises NotFoundError."""
+        return Workspace(self._resources, self.user_id, self.origin, index_id)
+
+    def open_shared(self, index_id: uuid.UUID) -> "SharedWorkspace":
+        """Return the workspace of a collection that another user shares. Raises NotFoundError if it is not shared."""
+        return SharedWorkspace(self._resources, self.user_id, index_id, self.origin)
 
     @cached_property
     def store(self) -> UserStore:
@@ -49,10 +72,6 @@ class Workspace:
         """The queue of background work."""
         return self._resources.store.queue
 
-    def find_index(self, name: str) -> types.Index:
-        """Return an index by name or id. Raises NotFoundError."""
-        return self.store.indexes.find(name)
-
     @property
     def is_admin(self) -> bool:
         """Whether the user is an admin, by the settings or by role."""
@@ -61,6 +80,12 @@ class Workspace:
     def is_shared(self, index_id: uuid.UUID) -> bool:
         """Whether another user shares the index with this user now."""
         return any(shared.index.id == index_id for shared in self.store.shares.with_me())
+
+    def find_index(self, name: str) -> types.Index:
+        """Return an index by name or id. Raises NotFoundError."""
+        if self._collection and name == types.DEFAULT_INDEX:
+            return self.store.indexes.get_by_id(self._collection)
+        return self.store.indexes.find(name)
 
     def ensure_index(self, name: str) -> types.Index:
         """Return an index by name or id; create it if there is none.
@@ -71,6 +96,8 @@ class Workspace:
             index = self.find_index(name)
         except errors.NotFoundError:
             return self.create_or_update_index(name)
+        if self._collection and name == types.DEFAULT_INDEX:
+            return index  # it was chosen as it is, whatever the settings say
         if self.config.rag_embed_model and self.models.default_space() != index.space:
             return self.create_or_update_index(index.name)
         return index
@@ -87,4 +114,97 @@ class Workspace:
 
         Raises IndexError if it has documents with vectors of another model.
         """
+        if self._collection and name == types.DEFAULT_INDEX:
+            name = self.find_index(name).name
         return self.store.indexes.ensure(name, self.models.default_space(), self.config.rag_chunking)
+
+
+class SharedWorkspace(Workspace):
+    """The owner's rows and files as far as they are shared with `asker`; the asker's own chats and caches.
+
+    The default index's name means the shared collection.
+    """
+
+    def __init__(self, resources: Resources, asker: str, index_id: uuid.UUID, origin: types.RequestOrigin) -> None:
+        """Raises NotFoundError if the collection is not shared with the asker."""
+        self._shared = resources.store.shared(asker, index_id, origin)
+        super().__init__(resources, self._shared.user_id, origin)
+        self._collection = index_id
+
+    @cached_property
+    def store(self) -> SharedStore:
+        """The shared rows; each transaction checks that they are still shared."""
+        return self._shared
+
+    @property
+    def files(self) -> "SharedFiles":
+        """The files of the shared documents."""
+        return SharedFiles(self._resources.files.of(self.user_id), self._shared)
+
+    @property
+    def is_admin(self) -> bool:
+        """Nobody is an admin of another user's collection."""
+        return False
+
+    def is_shared(self, index_id: uuid.UUID) -> bool:
+        """Whether the index is shared with the asker now."""
+        return any(index.id == index_id for index in self.store.indexes.list())
+
+    def find_index(self, name: str) -> types.Index:
+        """Return the collection by id, name or as the default. Raises NotFoundError for any other."""
+        return super().find_index(types.DEFAULT_INDEX if name.startswith(SHARED_PREFIX) else name)
+
+    def ensure_index(self, name: str) -> types.Index:
+        """Return the collection; no index is created for its owner."""
+        return self.find_index(name)
+
+    def create_or_update_index(self, name: str) -> types.Index:
+        """Raise ForbiddenError: only the owner can do this."""
+        raise errors.ForbiddenError(N_("{name} would be another's index. Make it among your own."), name=repr(name))
+
+
+class SharedFiles(UserFiles):
+    """The owner's files, restricted to documents that are shared."""
+
+    def __init__(self, files: UserFiles, store: SharedStore) -> None:
+        self._owners = files
+        self._store = store
+
+    def put(self, document_id: uuid.UUID, kind: Kind, path: Path) -> None:
+        """Store a file of a shared or new document, if the asker may write.
+
+        Raises:
+            errors.ForbiddenError: the share is read-only, or the document is outside the collection.
+            errors.StoreError: the file cannot be written.
+        """
+        self._store.access.require_place(document_id)
+        self._owners.put(document_id, kind, path)
+
+    def local_path(self, document_id: uuid.UUID, kind: Kind) -> Path:
+        """See `UserFiles.local_path`."""
+        return self._files_of(document_id).local_path(document_id, kind)
+
+    def open(self, document_id: uuid.UUID, kind: Kind) -> BinaryIO:
+        """See `UserFiles.open`."""
+        return self._files_of(document_id).open(document_id, kind)
+
+    def exists(self, document_id: uuid.UUID, kind: Kind) -> bool:
+        """See `UserFiles.exists`."""
+        return self._files_of(document_id).exists(document_id, kind)
+
+    def sizes(self, document_id: uuid.UUID) -> dict[Kind, int]:
+        """See `UserFiles.sizes`."""
+        return self._files_of(document_id).sizes(document_id)
+
+    def delete(self, document_id: uuid.UUID) -> None:
+        """Delete the file of an upload that became no document.
+
+        Raises ForbiddenError if the share is read-only, or the document exists.
+        """
+        self._store.access.require_unused(document_id)
+        self._owners.delete(document_id)
+
+    def _files_of(self, document_id: uuid.UUID) -> UserFiles:
+        """Return the owner's files, if the document is shared. Raises NotFoundError."""
+        self._store.documents.get(document_id)
+        return self._owners

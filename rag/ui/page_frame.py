@@ -87,7 +87,7 @@ def _sidebar(account: types.Account, title: str) -> None:
                     st.page_link(path, label=_(label), icon=icon)
     with st.sidebar, error_boundary():
         sharing.choose_collection()
-        if session.requires_login() and session.own_engine().answers.with_me():
+        if session.requires_login() and session.own_engine().answers.shared_with_me():
             st.page_link("pages/shared.py", label=_("Shared with you"), icon=":material/group:")
     if session.requires_login():
         _account_bar(account)
@@ -152,7 +152,7 @@ def _rerun_when_available() -> None:
 
 def _database_answers() -> bool:
     try:
-        session.installation().health(HEALTH_TIMEOUT_SECONDS)
+        session.installation().store.health(HEALTH_TIMEOUT_SECONDS)
     except errors.Error:
         return False
     return True

@@ -149,7 +149,7 @@ def engine() -> RAGEngine:
         worker.keep_running()
     own = shared.for_user(user, request_origin())
     try:
-        return own.access.collection(collection())
+        return own.for_collection(collection())
     except errors.NotFoundError:  # no longer shared
         leave_collection()
         return own
@@ -165,7 +165,7 @@ def own_engine() -> RAGEngine:
 
 def read_only_reason() -> str | None:
     """Return why the open collection cannot be changed; None if it can."""
-    return None if engine().access.may_write else _("This collection is shared with you for reading only.")
+    return None if engine().may_write else _("This collection is shared with you for reading only.")
 
 
 def collection() -> str:

@@ -93,7 +93,7 @@ def test_the_state_of_the_installation_is_the_admins(engine: RAGEngine, base_url
     engine.installation.accounts.set_role("chief", Role.ADMIN)
     with api.client(base_url, chief) as web:
         status = web.get("/status").json()
-    assert status["database"]["migration"] == engine.installation.health().migration
+    assert status["database"]["migration"] == engine.installation.store.health().migration
     assert {lane["lane"] for lane in status["lanes"]} == {"reading", "embedding", "renewing", "pictures", "jobs"}
     assert {space["place"] for space in status["disk"]} == {"data", "temporary"}  # the database's are its server's
 
@@ -217,7 +217,7 @@ def victim(engine: RAGEngine) -> dict[str, str]:
     chat = owner.chats.start("The merger")
     owner.chats.append(chat.id, "user", SECRET_TEXT)
     message = owner.chats.ask(chat.id, SECRET_TEXT)
-    link = owner.answers.show(chat.id, {"grantee": "friend"})
+    link = owner.answers.share(chat.id, {"grantee": "friend"})
     note = owner.annotations.add(
         document.id, {"regions": [{"page_number": 1, "rects": [[72, 72, 200, 90]]}], "note": SECRET_TEXT}
     )

@@ -163,7 +163,7 @@ def test_a_source_is_expected_in_the_words_of_a_filter(database_url: str, tmp_pa
             "elsewhere/harbour.pdf": False,
         }.items():
             asked = {"test_queries": [SHIPS], "expected_sources": [{"source": source}], "consistency_runs": 1}
-            (result,) = engine.collections.validate(asked).validation_results
+            (result,) = engine.retrieval_api.validate(asked).validation_results
             assert result.validation_metrics.accuracy == is_meant, source
             found = engine.search({"query": SHIPS, "minScore": 0, "filters": {"sources": [source]}}).results
             assert bool(found) == is_meant or source == str(file.document_id), source
@@ -189,7 +189,7 @@ def test_what_a_chunk_says_of_itself_is_compared_with_its_document(
         document_id = uuid.UUID(api.take_in(engine, ("harbour.pdf",))["harbour.pdf"])
         engine.index_document(document_id, [TextBlock.model_validate(b) for b in ({**usual, **block}, last)])
         body = {"test_queries": [SHIPS], "consistency_runs": 1}
-        validated = engine.collections.validate(body)
+        validated = engine.retrieval_api.validate(body)
     assert validated.validation_results[0].metadata_correct is is_correct
     assert validated.overall_validation.passed is is_correct
 
@@ -226,7 +226,7 @@ def test_an_expectation_of_no_query_is_named(web: httpx.Client, engine: RAGEngin
     problem = {"field": "expected_sources", "message": "number 2 belongs to none of the test queries"}
     assert web.post("/validate", json=body).json()["error"]["details"]["problems"] == [problem]
     with pytest.raises(errors.ValidationError, match="expected_sources: number 2"):
-        engine.collections.validate(body)
+        engine.retrieval_api.validate(body)
 
 
 @pytest.mark.parametrize("runs", [1, 10])

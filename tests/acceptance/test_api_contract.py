@@ -24,7 +24,7 @@ from rag.api import create_app, limits
 from rag.api.ask import AskRequest
 from rag.config import load_config
 from rag.engine import RAGEngine
-from rag.engine.evaluation.retrieval_validation import validate
+from rag.engine.retrieval_api import validate
 from rag.types import Document, Hit, PageInfo, ValidationRequest
 from tests import pdfs, sources, vendors
 from tests.acceptance import api
@@ -132,23 +132,23 @@ def test_a_collection_goes_by_its_id_too(engine: RAGEngine, web: httpx.Client) -
 
 def test_queries_run_three_times_unless_told_otherwise(engine: RAGEngine) -> None:
     def lookups() -> int:
-        return sum(cache.hits + cache.misses for cache in engine.caches.stats() if cache.kind == "embeddings")
+        return sum(cache.hits + cache.misses for cache in engine.store.caches.stats() if cache.kind == "embeddings")
 
     before = lookups()
-    engine.collections.validate({"test_queries": ["refund"]})
+    engine.retrieval_api.validate({"test_queries": ["refund"]})
     assert lookups() - before == 3
-    engine.collections.validate({"test_queries": ["refund"], "consistency_runs": 1})
+    engine.retrieval_api.validate({"test_queries": ["refund"], "consistency_runs": 1})
     assert lookups() - before == 4
 
 
 def test_the_engine_gives_plain_objects_that_become_the_same_json(engine: RAGEngine, web: httpx.Client) -> None:
     asked = {"query": "refund", "collection": "default", "top_k": 1}
-    plain = engine.collections.retrieve(asked).model_dump(mode="json")
+    plain = engine.retrieval_api.retrieve(asked).model_dump(mode="json")
     sent = web.post("/retrieve", json=asked).json()
     assert {**plain, "metrics": None} == {**sent, "metrics": None}
     validated = {"test_queries": ["refund"]}
     assert (
-        engine.collections.validate(validated).model_dump(mode="json") == web.post("/validate", json=validated).json()
+        engine.retrieval_api.validate(validated).model_dump(mode="json") == web.post("/validate", json=validated).json()
     )
 
 

@@ -257,7 +257,7 @@ def test_a_damaged_archive_is_named_and_nothing_is_started(tmp_path: Path, monke
 @pytest.mark.usefixtures("settings")
 def test_checking_tells_that_a_newer_program_is_needed(tmp_path: Path) -> None:
     with RAGEngine(load_config()) as engine:
-        engine.installation.health()
+        engine.installation.store.health()
     with psycopg.connect(os.environ["RAG_DATABASE_URL"]) as connection:
         connection.execute("INSERT INTO migrations (name) VALUES ('9999_from_the_future')")
     store_backup.write(os.environ["RAG_DATABASE_URL"], FileStore(str(tmp_path), tmp_path), tmp_path / "backup.tar")

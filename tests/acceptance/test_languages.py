@@ -47,4 +47,4 @@ def test_no_file_is_fetched_where_that_is_switched_off(app: "AppTest", monkeypat
     assert not app.exception
     assert "Address of a file or web page" not in [field.label for field in app.text_input]
     with RAGEngine(load_config()) as engine, pytest.raises(errors.ForbiddenError, match="RAG_WEB_ADDRESSES is off"):
-        engine.files.fetch("https://example.com/report.pdf")
+        engine.documents.fetch("https://example.com/report.pdf")

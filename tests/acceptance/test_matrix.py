@@ -8,7 +8,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from rag import worker
+from rag import vocabulary, worker
 from rag.engine import RAGEngine
 from rag.ui import session
 from tests import pdfs
@@ -57,10 +57,10 @@ def test_a_matrix_is_begun_from_a_template_filled_and_deleted(app: AppTest, engi
     opened(app)
     assert "No matrix yet" in [heading.value for heading in app.subheader]
     press(app, "New matrix")
-    template = engine.matrices.templates()[0]
+    template = vocabulary.question_sets()[0]
     app.pills[0].set_value(template.title).run()
     press(app, "Ask")
-    (begun,) = engine.matrices.list()
+    (begun,) = engine.store.matrices.list()
     assert begun.questions == template.questions
     press(app, "Cancel")
     engine.matrices.delete(begun.id)
@@ -75,11 +75,11 @@ def test_a_matrix_is_begun_from_a_template_filled_and_deleted(app: AppTest, engi
     (name,) = [field for field in app.text_input if field.label == "Name"]
     name.set_value("Figures")
     press(app, "Save")
-    (edited,) = [one for one in engine.matrices.list() if one.id == asked.id]
+    (edited,) = [one for one in engine.store.matrices.list() if one.id == asked.id]
     assert (edited.name, edited.questions, edited.job_id) == ("Figures", asked.questions, asked.job_id)
     assert len(engine.matrices.get(asked.id).cells) == 2
     press(app, "Delete the matrix")
-    assert asked not in engine.matrices.list()
+    assert asked not in engine.store.matrices.list()
     assert "No matrix yet" in [heading.value for heading in app.subheader]
 
 

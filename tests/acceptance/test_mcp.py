@@ -253,7 +253,7 @@ def test_documents_are_asked_the_same_questions_and_a_cell_is_opened(engine: RAG
     assert f"- harbour.pdf, page 1, likely, document_id {ships['documentId']}\n| {HARBOUR[0]}" in text(result)
     place = {"document_id": ships["documentId"], "page": ships["pageNumber"], "quote": ships["quote"]}
     assert data(call(engine, "get_passage", **place))["quoteFound"]
-    assert engine.matrices.list() == []
+    assert engine.store.matrices.list() == []
 
 
 def test_a_matrix_that_is_too_large_is_refused_before_anything_is_asked(engine: RAGEngine) -> None:
@@ -321,7 +321,7 @@ def test_documents_are_listed_with_what_is_searched_for_page_by_page(engine: RAG
 
 def test_tags_narrow_what_is_listed_searched_and_asked(engine: RAGEngine) -> None:
     (harbour,) = engine.documents.list(search="harbour")
-    engine.catalogue.edit(harbour.id, {"tags": ["Port"], "author": "Ann"})
+    engine.documents.edit(harbour.id, {"tags": ["Port"], "author": "Ann"})
     listed = call(engine, "list_documents", tags=["port"])
     assert [(one["name"], one["tags"], one["disabled"]) for one in data(listed)["documents"]] == [
         ("harbour.pdf", ["Port"], False)
@@ -331,7 +331,7 @@ def test_tags_narrow_what_is_listed_searched_and_asked(engine: RAGEngine) -> Non
     assert {one["fileName"] for one in found} <= {"harbour.pdf"}
     assert data(call(engine, "ask", question="How many kinds of pears?", tags=["other"]))["status"] != "ok"
     assert data(call(engine, "ask", question="How many ships in 2019?", tags=["port"]))["status"] == "ok"
-    engine.catalogue.edit(harbour.id, {"tags": [], "author": None})
+    engine.documents.edit(harbour.id, {"tags": [], "author": None})
 
 
 def test_what_a_document_says_cannot_pass_for_what_we_say(engine: RAGEngine) -> None:

@@ -290,7 +290,7 @@ def test_a_chat_that_was_deleted_in_another_window_says_so(app: AppTest, engine:
     chat = engine.chats.start("Birds")
     app.query_params["chat"] = str(chat.id)
     app.run()
-    engine.chats.delete(chat.id)
+    engine.store.conversations.delete(chat.id)
     app.chat_input[0].set_value("What do birds eat?").run()
     assert "There is no such chat" in texts(app)
     assert not app.error
@@ -321,7 +321,7 @@ def test_what_another_process_writes_is_shown_until_it_breaks_off(app: AppTest, 
     chat = engine.chats.start("Copper", document_ids=[document.id])
     engine.chats.append(chat.id, "user", "By how many percent did copper prices rise in 2021?")
     app.query_params["chat"] = str(chat.id)
-    with engine.answers.writing(chat.id):
+    with engine.store.answer_locks.lock(chat.id):
         assert "Reading" in written(app.run())
         assert app.chat_input[0].disabled
         engine.chats.append(chat.id, "assistant", "They rose by [S1] a lot")
@@ -600,7 +600,7 @@ def test_what_was_brought_in_is_put_in_order_there(app: AppTest, engine: RAGEngi
     next(button for button in app.button if button.label == "Edit these").click().run()
     assert "2 documents" in texts(app)
     assert "Add tags" in [field.label for field in app.multiselect]
-    engine.catalogue.tag(ids, add=["Council"])
+    engine.documents.tag(ids, add=["Council"])
     app.run()
     assert [caption.value for caption in app.caption].count(":material/sell: Council") == 2
 
@@ -677,7 +677,7 @@ def test_what_is_in_a_mail_is_shown_with_it(app: AppTest, engine: RAGEngine) -> 
     upload(app, "Offer.eml", mails.eml({"minutes.pdf": MINUTES, "logo.svg": b"<svg></svg>"}))
     mail = engine.documents.list()[0]
     engine.documents.process(mail.id)
-    (part,) = engine.files.parts(mail.id)
+    (part,) = engine.documents.attachments(mail.id)
     engine.documents.process(part.id)
     app.run()
     assert "1 of 2 files in it was taken in" in texts(app)
@@ -844,7 +844,7 @@ def test_library_lists_documents_and_searches_their_names(app: AppTest, engine: 
     search.set_value("bird").run()
     assert listed(app, "name") == ["birds.pdf"]
     (minutes,) = engine.documents.list(search="minutes")
-    engine.catalogue.edit(minutes.id, {"author": "Ursula Thornwick", "tags": ["Council"]})
+    engine.documents.edit(minutes.id, {"author": "Ursula Thornwick", "tags": ["Council"]})
     for words in ("thornwick", "COUNC"):
         app.text_input("library-search").set_value(words).run()
         assert listed(app, "name") == ["minutes.pdf"]
@@ -864,15 +864,15 @@ def test_a_document_that_lacks_text_is_not_simply_ready(app: AppTest, engine: RA
 def test_library_is_filtered_and_the_filter_is_saved(app: AppTest, engine: RAGEngine) -> None:
     minutes = add(engine)
     birds = add(engine, "birds.pdf", pdfs.plain(("Seven herons nested beside the old canal.",)))
-    engine.catalogue.edit(minutes.id, {"tags": ["Council"], "author": "Ann"})
-    engine.catalogue.edit(birds.id, {"tags": ["nature"], "disabled": True})
+    engine.documents.edit(minutes.id, {"tags": ["Council"], "author": "Ann"})
+    engine.documents.edit(birds.id, {"tags": ["nature"], "disabled": True})
     open_page(app, "library")
     assert [one["text"] for one in listed(app, "status")] == ["Disabled", "Ready"]
     app.multiselect("library-filter-tags").set_value(["Council"]).run()
     assert listed(app, "name") == ["minutes.pdf"]
     app.text_input("library-filter-name").set_value("ours").run()
     next(button for button in app.button if button.label == "Save").click().run()
-    assert engine.filters.get("ours").filters.tags == ("Council",)
+    assert engine.store.saved_filters.get("ours").filters.tags == ("Council",)
     assert app.selectbox("library-filter-saved").value == "ours"
     assert listed(app, "name") == ["minutes.pdf"]
     next(button for button in app.button if button.label == "Clear").click().run()
@@ -885,8 +885,8 @@ def test_scope_is_narrowed_by_tags_and_has_no_disabled_documents(app: AppTest, e
         add(engine, name, pdfs.plain((text,)))
         for name, text in (("minutes.pdf", "Ten met."), ("birds.pdf", "Seven herons."), ("plan.pdf", "Nine quays."))
     )
-    engine.catalogue.edit(minutes.id, {"tags": ["Council"]})
-    engine.catalogue.edit(birds.id, {"tags": ["Council"], "disabled": True})
+    engine.documents.edit(minutes.id, {"tags": ["Council"]})
+    engine.documents.edit(birds.id, {"tags": ["Council"], "disabled": True})
     open_page(app, "chat")
     assert set(app.multiselect("scope").options) == {"minutes.pdf", "plan.pdf"}
     app.multiselect("scope").set_value([str(plan.id)]).run()
@@ -934,7 +934,7 @@ def test_library_is_ordered_and_turned_by_the_database(
 def test_own_collections_are_looked_at_and_documents_moved_there(app: AppTest, engine: RAGEngine) -> None:
     minutes = add(engine)
     other = engine.indexes.ensure("Filings")
-    assert engine.catalogue.move([minutes.id], "Filings") == [minutes.id]
+    assert engine.documents.move([minutes.id], "Filings") == [minutes.id]
     open_page(app, "library")
     assert "Your library is empty" in texts(app)
     (switch,) = [box for box in app.selectbox if box.label == "Collection"]
@@ -1122,12 +1122,12 @@ def test_caches_are_shown_and_cleared(app: AppTest, engine: RAGEngine) -> None:
     engine.search({"query": "copper prices"})
     open_page(app, "index")
     shown = app.dataframe[0].value.set_index("cache")
-    entries = {cache.kind: cache.entries for cache in engine.caches.stats() if cache.entries}
+    entries = {cache.kind: cache.entries for cache in engine.store.caches.stats() if cache.entries}
     assert shown.loc["Embeddings", "entries"] == entries["embeddings"] > 0
     assert shown.loc["Suggested questions", "entries"] == entries["suggestions"] == 1
     (clear,) = [button for button in app.button if button.label == "Clear caches"]
     clear.click().run()
-    assert not any(cache.entries for cache in engine.caches.stats())
+    assert not any(cache.entries for cache in engine.store.caches.stats())
 
 
 def suggested(app: AppTest, document: Document) -> list[str]:

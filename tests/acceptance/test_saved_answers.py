@@ -72,7 +72,7 @@ def test_on_the_page(kept: tuple[uuid.UUID, uuid.UUID]) -> None:
 
 def test_whom_to_show_it_is_chosen_from_a_list(engine: RAGEngine, kept: tuple[uuid.UUID, uuid.UUID]) -> None:
     engine.installation.accounts.set_groups("ada", ["analysts"])
-    engine.sharing.give({"grantee": "bob"})  # reads the collection
+    engine.sharing.share({"grantee": "bob"})  # reads the collection
     kwargs = {"name": "_share", "conversation_id": str(kept[0]), "message_id": str(kept[1])}
     app = AppTest.from_function(opened, kwargs=kwargs, default_timeout=PATIENCE_SECONDS).run()
     (people,) = app.selectbox
@@ -80,7 +80,7 @@ def test_whom_to_show_it_is_chosen_from_a_list(engine: RAGEngine, kept: tuple[uu
     people.select("Group analysts")
     (show,) = [button for button in app.button if button.label == "Share"]
     show.click().run()  # ends in a rerun of the dialog alone, for which a page must have opened it
-    (link,) = engine.answers.shown(kept[0])
+    (link,) = engine.store.answer_links.list(kept[0])
     assert (link.grantee_kind, link.grantee, link.message_id) == ("group", "analysts", kept[1])
 
 

@@ -322,7 +322,7 @@ def test_the_sources_fit_into_a_small_window(server: VendorServer) -> None:
         lengths = {}
         for size in (4096, 2048):
             server.pages["/api/ps"] = {"models": [{"name": "llama3.2:3b", "context_length": size}]}
-            engine.caches.clear()
+            engine.store.caches.clear()
             engine.answer("How much do the apples of tree 3 weigh?")
             prompt = "".join(message["content"] for message in server.bodies[-1]["messages"])
             digits_and_words = sum(character.isdigit() for character in prompt) + len(prompt.split())

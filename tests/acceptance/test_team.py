@@ -91,7 +91,7 @@ def test_in_the_app_a_shared_collection_is_chosen_and_the_audit_is_read(app: App
         "This collection is shared with you for reading only."
     }
 
-    owner.sharing.withdraw({"grantee": "local"})
+    owner.sharing.unshare({"grantee": "local"})
     app.run()
     assert not app.exception
     assert "known.txt" not in tables(app)

@@ -219,7 +219,7 @@ def test_the_quota_of_the_settings_is_for_whoever_has_no_other(database_url: str
 
 
 def test_folders_and_archives_say_what_had_no_room(installation: Installation, tmp_path: Path) -> None:
-    installation.accounts._of(BOB).set_quota(2000)
+    installation.accounts._of(BOB).account.set_quota(2000)
     engine = installation.for_user(BOB)
     (folder := tmp_path / "papers").mkdir()
     for number in range(4):

@@ -193,56 +193,56 @@ def shown(installation: Installation) -> Shown:
 
 
 def test_it_is_shown_to_whom_it_is_given_and_who_may_read_its_documents(shown: Shown) -> None:
-    link = shown.ada.answers.show(shown.chat, {"grantee": "bob"})
-    assert shown.ada.answers.show(shown.chat, {"grantee": "bob"}) == link
+    link = shown.ada.answers.share(shown.chat, {"grantee": "bob"})
+    assert shown.ada.answers.share(shown.chat, {"grantee": "bob"}) == link
     bob, eve = shown.of("bob").answers, shown.of("eve").answers
-    assert bob.with_me() == []  # he may not read the collection
-    shown.ada.sharing.give({"grantee": "bob"}, "team")
-    shown.ada.sharing.give({"grantee": "eve"}, "team")
-    assert [one.id for one in bob.with_me()] == [link.id]
-    assert [turn.content for turn in bob.shown_turns(link.id)] == [QUESTION, shown.answer.content]
+    assert bob.shared_with_me() == []  # he may not read the collection
+    shown.ada.sharing.share({"grantee": "bob"}, "team")
+    shown.ada.sharing.share({"grantee": "eve"}, "team")
+    assert [one.id for one in bob.shared_with_me()] == [link.id]
+    assert [turn.content for turn in bob.shared_turns(link.id)] == [QUESTION, shown.answer.content]
     for other in (eve, shown.of("x' or '1'='1").answers, shown.ada.answers):
-        assert other.with_me() == []
+        assert other.shared_with_me() == []
         with pytest.raises(errors.NotFoundError):
-            other.shown_turns(link.id)
+            other.shared_turns(link.id)
     with pytest.raises(errors.NotFoundError):
-        eve.withdraw(link.id)
+        eve.unshare(link.id)
     with pytest.raises(errors.NotFoundError):
-        eve.show(shown.chat, {"grantee": "eve"})
-    shown.ada.sharing.withdraw({"grantee": "bob"}, "team")
+        eve.share(shown.chat, {"grantee": "eve"})
+    shown.ada.sharing.unshare({"grantee": "bob"}, "team")
     with pytest.raises(errors.NotFoundError):
-        bob.shown_turns(link.id)
-    shown.ada.sharing.give({"grantee": "bob"}, "team")
-    shown.ada.answers.withdraw(link.id)
-    assert bob.with_me() == []
+        bob.shared_turns(link.id)
+    shown.ada.sharing.share({"grantee": "bob"}, "team")
+    shown.ada.answers.unshare(link.id)
+    assert bob.shared_with_me() == []
     with pytest.raises(errors.NotFoundError):
-        bob.shown_turns(link.id)
+        bob.shared_turns(link.id)
     told = [entry.action for entry in shown.ada.audit.list() if entry.action.startswith("answer.")]
     assert told == ["answer.withdraw", "answer.show"]
 
 
 def test_one_answer_is_shown_with_its_question_alone(shown: Shown) -> None:
     shown.ada.chats.ask(shown.chat, "What of the secret merger?")
-    shown.ada.sharing.give({"grantee": "bob"}, "team")
-    link = shown.ada.answers.show(shown.chat, {"grantee": "bob", "message_id": shown.answer.id})
-    assert [turn.content for turn in shown.of("bob").answers.shown_turns(link.id)] == [QUESTION, shown.answer.content]
+    shown.ada.sharing.share({"grantee": "bob"}, "team")
+    link = shown.ada.answers.share(shown.chat, {"grantee": "bob", "message_id": shown.answer.id})
+    assert [turn.content for turn in shown.of("bob").answers.shared_turns(link.id)] == [QUESTION, shown.answer.content]
     with pytest.raises(errors.NotFoundError):
-        shown.ada.answers.show(shown.chat, {"grantee": "bob", "message_id": uuid.uuid4()})
+        shown.ada.answers.share(shown.chat, {"grantee": "bob", "message_id": uuid.uuid4()})
     with pytest.raises(errors.ValidationError):
-        shown.ada.answers.show(shown.chat, {"grantee": "local"})
+        shown.ada.answers.share(shown.chat, {"grantee": "local"})
 
 
 def test_an_unfinished_answer_is_shown_to_nobody_else(shown: Shown) -> None:
-    shown.ada.sharing.give({"grantee": "bob"}, "team")
-    link = shown.ada.answers.show(shown.chat, {"grantee": "bob"})
+    shown.ada.sharing.share({"grantee": "bob"}, "team")
+    link = shown.ada.answers.share(shown.chat, {"grantee": "bob"})
     shown.ada.chats.append(shown.chat, "user", "What of the secret merger?")
     turn = shown.ada.chats.append(shown.chat, "assistant", "It is planned for")
-    shown.ada.chats.replace_answer(shown.chat, turn.id, "It is planned for May.")
+    shown.ada.store.conversations.replace_answer(shown.chat, turn.id, "It is planned for May.")
     assert shown.ada.chats.messages(shown.chat)[-1].is_unfinished
     bob = shown.of("bob").answers
-    assert [turn.content for turn in bob.shown_turns(link.id)][2:] == ["What of the secret merger?"]
-    own = shown.ada.answers.show(shown.chat, {"grantee": "bob", "message_id": turn.id})
-    assert "May" not in str(bob.shown_turns(own.id))
+    assert [turn.content for turn in bob.shared_turns(link.id)][2:] == ["What of the secret merger?"]
+    own = shown.ada.answers.share(shown.chat, {"grantee": "bob", "message_id": turn.id})
+    assert "May" not in str(bob.shared_turns(own.id))
 
 
 def test_an_unfinished_answer_is_neither_exported_nor_history(shown: Shown) -> None:
@@ -254,18 +254,18 @@ def test_an_unfinished_answer_is_neither_exported_nor_history(shown: Shown) -> N
 
 
 def test_one_answer_at_a_time_is_written_in_a_chat(shown: Shown) -> None:
-    answers = shown.ada.answers
-    with answers.writing(shown.chat) as is_free, answers.writing(shown.chat) as is_free_again:
+    locks = shown.ada.store.answer_locks
+    with locks.lock(shown.chat) as is_free, locks.lock(shown.chat) as is_free_again:
         assert (is_free, is_free_again) == (True, False)
-        assert answers.is_being_written(shown.chat)
-    assert not answers.is_being_written(shown.chat)
+        assert locks.is_locked(shown.chat)
+    assert not locks.is_locked(shown.chat)
 
 
 def test_an_answer_about_what_is_thrown_away_is_held_back(shown: Shown) -> None:
-    shown.ada.sharing.give({"grantee": "bob"}, "team")
-    link = shown.ada.answers.show(shown.chat, {"grantee": "bob"})
+    shown.ada.sharing.share({"grantee": "bob"}, "team")
+    link = shown.ada.answers.share(shown.chat, {"grantee": "bob"})
     shown.ada.documents.trash([shown.document.id])
-    question, answer = shown.of("bob").answers.shown_turns(link.id)
+    question, answer = shown.of("bob").answers.shared_turns(link.id)
     assert question.content == QUESTION
     assert answer.response is None
     assert "4,812" not in answer.content

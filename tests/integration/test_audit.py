@@ -183,8 +183,8 @@ def done(engine: RAGEngine, action: str) -> set[tuple[str, str, str]]:
 def test_what_a_worker_finds_in_an_upload_is_told_of_who_uploaded_it(engine: RAGEngine) -> None:
     engine.installation.accounts.set_role("ada", Role.CURATOR)
     engine.documents.add(mails.eml({"own.txt": b"Ada's words."}), "Own.eml")
-    engine.sharing.give({"grantee": "bob", "permission": "write"})
-    shared = engine.installation.for_user("bob", RequestOrigin("app")).access.index("shared:default")
+    engine.sharing.share({"grantee": "bob", "permission": "write"})
+    shared = engine.installation.for_user("bob", RequestOrigin("app")).for_index("shared:default")
     shared.documents.add(mails.eml({"inner.zip": mails.archive({"bobs.txt": b"Bob's words."})}), "Offer.eml")
     worker.run(engine.installation, wait=False)
 
@@ -293,7 +293,7 @@ def copy_marked(taken: Taken) -> object:
 def download_marked(taken: Taken) -> object:
     assert taken.answer.response
     pages, document_id = taken.engine.pages, taken.document_ids[0]
-    return pages.taken(document_id, pages.marked(taken.answer.response, document_id))
+    return pages.download(document_id, pages.marked(taken.answer.response, document_id))
 
 
 EXPORTS: list[tuple[Callable[[Taken], object], list[tuple[str, str, str]]]] = [
@@ -304,7 +304,7 @@ EXPORTS: list[tuple[Callable[[Taken], object], list[tuple[str, str, str]]]] = [
         lambda t: t.engine.files.archive(t.document_ids).close(),
         [("export", "document", "harbour.pdf"), ("export", "document", "other.pdf")],
     ),
-    (lambda t: t.engine.files.taken(t.document_ids[1]), [("export", "document", "other.pdf")]),
+    (lambda t: t.engine.files.download(t.document_ids[1]), [("export", "document", "other.pdf")]),
     (Taken.marked, []),
     (copy_marked, [("export", "document", "harbour.pdf")]),
     (download_marked, [("export", "document", "harbour.pdf")]),
@@ -325,10 +325,10 @@ def test_what_is_taken_along_is_told_and_found_as_exports(taken: Taken) -> None:
 
 def test_owners_are_told_what_others_take_along(taken: Taken) -> None:
     taken.engine.installation.accounts.set_role("ada", Role.CURATOR)
-    taken.engine.sharing.give({"grantee": "bob", "permission": "read"})
-    shared = taken.engine.installation.for_user("bob").access.index("shared:default")
+    taken.engine.sharing.share({"grantee": "bob", "permission": "read"})
+    shared = taken.engine.installation.for_user("bob").for_index("shared:default")
     shared.files.archive(taken.document_ids).close()
-    shared.files.taken(taken.document_ids[0])
+    shared.files.download(taken.document_ids[0])
     told = taken.engine.audit.list(AuditFilter(action="export"))
     assert [(one.actor, one.owner, one.subject_name) for one in reversed(told)] == [
         ("bob", "ada", name) for name in ("harbour.pdf", "other.pdf", "harbour.pdf")

@@ -14,7 +14,7 @@ import pytest
 
 from rag import errors, store, worker
 from rag.engine import RAGEngine
-from rag.engine.ingestion.sync import FileIngestion
+from rag.engine.ingestion.folders import FileIngestion
 from rag.engine.jobs import worker_tasks
 from rag.engine.library.documents import Documents
 from rag.engine.questions.questions import Questions
@@ -196,7 +196,7 @@ def test_a_job_that_could_not_go_on_does_so_later(engine: RAGEngine, job: Job, m
     assert left.retry_after
     assert do_job(engine) is None
     pass_time(engine)
-    assert engine.installation.worker_tasks.is_due()
+    assert engine.installation.store.document_scheduler.is_due()
     asked = watch(monkeypatch)
     worker.run(engine.installation, wait=False)
     assert (asked[0], engine.jobs.get(job.id).status, engine.jobs.get(job.id).error) == ("Question 3?", "done", None)

@@ -173,11 +173,11 @@ def test_a_worker_goes_on_with_it_unless_it_is_going_on(engine: RAGEngine, datab
     document = add(engine)
     engine.documents.trash([document.id])
     engine._workspace.store.documents.purge([document.id])
-    engine.installation.cleanup.run_due()
+    engine.installation.worker_tasks.clean_up()
     assert files_of(engine, document.id) == 1
     with psycopg.connect(database_url) as connection:
         connection.execute("UPDATE deletions SET created_at = now() - interval '2 minutes'")
-    engine.installation.cleanup.run_due()
+    engine.installation.worker_tasks.clean_up()
     assert files_of(engine, document.id) == 0
 
 

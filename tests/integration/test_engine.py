@@ -13,7 +13,7 @@ from rag import errors, providers
 from rag.config import load_config
 from rag.contract import AnswerBody
 from rag.engine import RAGEngine
-from rag.engine.retrieval_api import Collections
+from rag.engine.retrieval_api import RetrievalApi
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import BlockKind, DocumentStatus, EmbeddingSpace, Rect, Sentence, Support, TextBlock, Verdict
 from tests import pdfs
@@ -268,20 +268,20 @@ def test_a_block_keeps_the_lines_that_it_names(engine: RAGEngine) -> None:
     assert (found.chunk.metadata["line_start"], found.chunk.metadata["line_end"]) == (1, 2)
     answered = AnswerBody.of(engine.answer("How much rye does the mill grind?"))
     assert [(citation.line_start, citation.line_end) for citation in answered.citations] == [(1, 2)]
-    assert engine.collections.validate({"test_queries": ["rye"]}).validation_results[0].metadata_correct
+    assert engine.retrieval_api.validate({"test_queries": ["rye"]}).validation_results[0].metadata_correct
 
 
 @pytest.mark.usefixtures("library")
 def test_a_validation_ends_when_it_is_told(engine: RAGEngine) -> None:
     answers = iter([False, False, True])
     with pytest.raises(errors.CancelledError):
-        engine.collections.validate({"test_queries": ["pears"] * 100}, lambda: next(answers))
+        engine.retrieval_api.validate({"test_queries": ["pears"] * 100}, lambda: next(answers))
     assert [*answers] == []
 
 
 @pytest.mark.usefixtures("library")
 def test_a_validation_ends_when_it_has_taken_too_long(engine: RAGEngine) -> None:
-    hasty = Collections(engine.collections._workspace, max_seconds=0)
+    hasty = RetrievalApi(engine.retrieval_api._workspace, max_seconds=0)
     with pytest.raises(errors.LimitError, match="fewer test queries") as refused:
         hasty.validate({"test_queries": ["pears"]})
     assert refused.value.details == {"max_seconds": 0}
@@ -292,7 +292,7 @@ def test_one_relevant_chunk_decides_a_query(engine: RAGEngine) -> None:
     """The best one mostly is; the cross-encoder takes much longer than the search."""
     looks = itertools.count()
     request = {"test_queries": ["How many kinds of pears does the orchard grow?"], "consistency_runs": 2}
-    (result,) = engine.collections.validate(request, lambda: next(looks) < 0).validation_results
+    (result,) = engine.retrieval_api.validate(request, lambda: next(looks) < 0).validation_results
     assert result.relevance_valid
     assert len(result.retrieved_chunks) == 2
     assert next(looks) == 3  # two searches and one judgement

@@ -234,9 +234,9 @@ def test_a_query_that_is_blank_too_long_or_no_text_is_refused_at_every_door_of_p
         lambda: [*engine.questions.stream({"question": text})],
         lambda: engine.questions.explain({"query": text}, "passage"),
         lambda: engine.chats.ask(engine.chats.start("Chat").id, text),
-        lambda: engine.collections.retrieve({"query": text}),
-        lambda: engine.collections.retrieve(RetrieveRequest(query=text)),
-        lambda: engine.collections.validate({"test_queries": [text]}),
+        lambda: engine.retrieval_api.retrieve({"query": text}),
+        lambda: engine.retrieval_api.retrieve(RetrieveRequest(query=text)),
+        lambda: engine.retrieval_api.validate({"test_queries": [text]}),
     ]
     for door in doors:
         with pytest.raises(errors.ValidationError, match=r"query|queries|question|request") as caught:

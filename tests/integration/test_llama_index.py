@@ -209,7 +209,7 @@ def test_an_awaited_stream_is_the_one_of_a_call(written: tuple[RAGEngine, Vendor
     called = engine.as_query_engine(streaming=True).query(QUESTION)
     assert isinstance(called, GroundedStream)
     shown = [*called.response_gen]
-    engine.caches.clear()
+    engine.store.caches.clear()
     pieces, awaited = asyncio.run(read())
     assert pieces == shown
     assert len(pieces) > 1

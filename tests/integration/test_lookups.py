@@ -89,7 +89,7 @@ def opened(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> It
 @pytest.fixture
 def desk(opened: Desk) -> Desk:
     """Nothing was asked before."""
-    opened.engine.caches.clear()
+    opened.engine.store.caches.clear()
     opened.server.requests.clear()
     opened.server.replies.clear()
     return opened
@@ -147,7 +147,7 @@ def test_each_step_is_asked_for_once(desk: Desk) -> None:
     first = desk.search(question("Zell"), lookups=4)
     assert names(desk.search(question("Zell"), lookups=4)) == names(first)
     assert len(desk.server.requests) == 3
-    (cache,) = [cache for cache in desk.engine.caches.stats() if cache.kind == "lookups"]
+    (cache,) = [cache for cache in desk.engine.store.caches.stats() if cache.kind == "lookups"]
     assert (cache.entries, cache.hits, cache.misses) == (3, 3, 3)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import openpyxl
 import pytest
 
-from rag import errors, worker
+from rag import errors, vocabulary, worker
 from rag.engine import RAGEngine
 from rag.types import LIKELY_THRESHOLD, FilledMatrix, ShownCell
 from tests import pdfs
@@ -262,20 +262,20 @@ def test_it_is_taken_along_without_formulas(engine: RAGEngine, ids: list[uuid.UU
 def test_it_goes_with_its_answers_and_is_nobody_elses(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
     found = filled(engine, ids[:1], [SHIPS])
     bob = engine.installation.for_user("bob")
-    assert bob.matrices.list() == []
+    assert bob.store.matrices.list() == []
     with pytest.raises(errors.NotFoundError):
         bob.matrices.create({"name": "Theirs", "documentIds": ids, "questions": QUESTIONS})
     engine.documents.trash(ids[:1])
     engine.documents.purge(ids[:1])
     assert engine.matrices.get(found.matrix.id).cells == ()
     engine.matrices.delete(found.matrix.id)
-    assert engine.matrices.list() == []
+    assert engine.store.matrices.list() == []
     with pytest.raises(errors.NotFoundError):
         engine.matrices.get(found.matrix.id)
 
 
 def test_templates_are_questions_that_can_be_asked(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
-    templates = {template.title: template.questions for template in engine.matrices.templates()}
+    templates = {template.title: template.questions for template in vocabulary.question_sets()}
     assert {"10-K basics", "Contract terms"} <= templates.keys()
     for title, questions in templates.items():
         matrix = engine.matrices.create({"name": title, "documentIds": ids, "questions": questions})

@@ -55,17 +55,17 @@ def test_author_and_date_are_read_and_what_the_owner_gives_outlives_reading_agai
     engine: RAGEngine, lease: Document
 ) -> None:
     assert (lease.author, lease.dated) == ("Ann Smith", dt.date(2021, 3, 4))
-    given = engine.catalogue.edit(lease.id, {"title": "Lease of the pier", "author": "Cem", "dated": "2020-12-31"})
+    given = engine.documents.edit(lease.id, {"title": "Lease of the pier", "author": "Cem", "dated": "2020-12-31"})
     assert (given.title, given.author, given.dated) == ("Lease of the pier", "Cem", dt.date(2020, 12, 31))
     again = engine.documents.process(lease.id, again=True)
     assert (again.title, again.author, again.dated) == ("Lease of the pier", "Cem", dt.date(2020, 12, 31))
-    cleared = engine.catalogue.edit(lease.id, {"title": None, "author": None, "dated": None})
+    cleared = engine.documents.edit(lease.id, {"title": None, "author": None, "dated": None})
     assert (cleared.title, cleared.author, cleared.dated) == (lease.title, "Ann Smith", dt.date(2021, 3, 4))
 
 
 def test_what_is_not_given_stays(engine: RAGEngine, lease: Document) -> None:
-    engine.catalogue.edit(lease.id, DocumentEdit(tags=("Legal",), author="Cem"))
-    edited = engine.catalogue.edit(lease.id, DocumentEdit(disabled=True))
+    engine.documents.edit(lease.id, DocumentEdit(tags=("Legal",), author="Cem"))
+    edited = engine.documents.edit(lease.id, DocumentEdit(disabled=True))
     assert (edited.name, edited.tags, edited.author, edited.disabled) == ("scan0001.pdf", ("Legal",), "Cem", True)
 
 
@@ -84,17 +84,17 @@ def test_what_is_not_given_stays(engine: RAGEngine, lease: Document) -> None:
     ],
 )
 def test_a_name_keeps_its_ending(engine: RAGEngine, lease: Document, asked: str, kept: str) -> None:
-    assert engine.catalogue.edit(lease.id, {"name": asked}).name == kept
+    assert engine.documents.edit(lease.id, {"name": asked}).name == kept
 
 
 def test_names_lose_characters_that_turn_their_letters_around(engine: RAGEngine) -> None:
     turned, isolated = "Lease \u202eesael", "\u2067Ann\u2069"
     document = take_in(engine, "scan.pdf", "The rent is 900 a month.", title=turned, author=isolated)
     assert (document.title, document.author) == ("Lease esael", "Ann")
-    given = engine.catalogue.edit(document.id, {"title": turned, "author": isolated, "tags": [turned]})
+    given = engine.documents.edit(document.id, {"title": turned, "author": isolated, "tags": [turned]})
     assert (given.title, given.author, given.tags) == ("Lease esael", "Ann", ("Lease esael",))
     with pytest.raises(errors.ValidationError):
-        engine.catalogue.edit(document.id, {"title": "\u202e"})
+        engine.documents.edit(document.id, {"title": "\u202e"})
     assert engine.filters.save(turned, Filters(author="Ann")).name == "Lease esael"
     chat = engine.chats.start(turned)
     assert chat.title == "Lease esael"
@@ -110,18 +110,18 @@ def test_names_lose_characters_that_turn_their_letters_around(engine: RAGEngine)
 @pytest.mark.usefixtures("lease")
 def test_the_library_is_searched_by_name_title_author_and_tag(engine: RAGEngine, bob: RAGEngine) -> None:
     other = take_in(engine, "note.pdf", "Nobody came.", title="Minutes", author="Cem Thornwick")
-    engine.catalogue.edit(other.id, {"tags": ["Council 2021", "Ärger"]})
+    engine.documents.edit(other.id, {"tags": ["Council 2021", "Ärger"]})
     take_in(bob, "bob.pdf", "Bob's.", author="Cem Thornwick")
 
     def names(search: str) -> list[str]:
-        assert engine.catalogue.count(DocumentQuery(search=search)) == len(engine.documents.list(search=search))
+        assert engine.documents.count(DocumentQuery(search=search)) == len(engine.documents.list(search=search))
         return [document.name for document in engine.documents.list(search=search)]
 
     for words in ("NOTE", "minut", "thornWICK", "council 2", "ärger"):
         assert names(words) == ["note.pdf"], words
     assert names("ann smith") == ["scan0001.pdf"]
     assert names("wick Council") == []  # one field has all the words
-    engine.catalogue.edit(other.id, {"author": "Dora"})
+    engine.documents.edit(other.id, {"author": "Dora"})
     assert names("Thornwick") == []  # what the owner says stands instead of what the file says
 
 
@@ -147,18 +147,18 @@ def test_what_cannot_be_is_refused_and_changes_nothing(
     engine: RAGEngine, lease: Document, changes: dict[str, Any]
 ) -> None:
     with pytest.raises(errors.ValidationError):
-        engine.catalogue.edit(lease.id, changes)
+        engine.documents.edit(lease.id, changes)
     assert engine.documents.get(lease.id) == lease
 
 
 def test_a_renamed_document_is_found_by_its_new_name_at_once(engine: RAGEngine, lease: Document) -> None:
     others = [take_in(engine, f"note{number}.pdf", f"The rent is {number}00 a month.") for number in range(1, 5)]
     assert found(engine, "Kestrelmoor")[0] != "note3.pdf"
-    engine.catalogue.edit(others[2].id, {"name": "Kestrelmoor lease"})
+    engine.documents.edit(others[2].id, {"name": "Kestrelmoor lease"})
     assert found(engine, "Kestrelmoor")[0] == "Kestrelmoor lease.pdf"
-    engine.catalogue.edit(others[3].id, {"title": "Agreement with Thornwick"})
+    engine.documents.edit(others[3].id, {"title": "Agreement with Thornwick"})
     assert found(engine, "agreement with Thornwick")[0] == "note4.pdf"
-    engine.catalogue.edit(others[2].id, {"name": "note3"})
+    engine.documents.edit(others[2].id, {"name": "note3"})
     assert found(engine, "Kestrelmoor")[0] != "note3.pdf"
     engine.documents.process(others[3].id, again=True)
     assert found(engine, "agreement with Thornwick")[0] == "note4.pdf"
@@ -169,23 +169,23 @@ def test_a_renamed_document_is_found_by_its_new_name_at_once(engine: RAGEngine, 
 
 
 def test_tags_keep_their_case_and_are_the_same_without_it(engine: RAGEngine, lease: Document) -> None:
-    assert engine.catalogue.edit(lease.id, {"tags": [" Legal ", "ÄRGER", "legal", "ärger"]}).tags == ("Legal", "ÄRGER")
+    assert engine.documents.edit(lease.id, {"tags": [" Legal ", "ÄRGER", "legal", "ärger"]}).tags == ("Legal", "ÄRGER")
     assert listed(engine, tags=("LEGAL", "ärger")) == {"scan0001.pdf"}
     assert listed(engine, tags=("legal", "other")) == set()
 
 
 def test_many_documents_are_tagged_at_once(engine: RAGEngine, lease: Document) -> None:
     note = take_in(engine, "note.pdf", "The rent rises.")
-    engine.catalogue.edit(note.id, {"tags": ["draft", "Pier"]})
+    engine.documents.edit(note.id, {"tags": ["draft", "Pier"]})
     ids = [lease.id, note.id]
-    assert set(engine.catalogue.tag([*ids, uuid.uuid4()], add=["pier", "2024"], remove=["DRAFT"])) == set(ids)
+    assert set(engine.documents.tag([*ids, uuid.uuid4()], add=["pier", "2024"], remove=["DRAFT"])) == set(ids)
     assert engine.documents.get(lease.id).tags == ("pier", "2024")
     assert engine.documents.get(note.id).tags == ("Pier", "2024")
-    assert [(tag.name.casefold(), tag.documents) for tag in engine.catalogue.tags()] == [("2024", 2), ("pier", 2)]
+    assert [(tag.name.casefold(), tag.documents) for tag in engine.documents.tags()] == [("2024", 2), ("pier", 2)]
     engine.documents.trash([note.id])
-    assert [tag.documents for tag in engine.catalogue.tags()] == [1, 1]
+    assert [tag.documents for tag in engine.documents.tags()] == [1, 1]
     with pytest.raises(errors.ValidationError):
-        engine.catalogue.tag(ids, add=["\x00"])
+        engine.documents.tag(ids, add=["\x00"])
 
 
 # --- filters ---
@@ -194,7 +194,7 @@ def test_many_documents_are_tagged_at_once(engine: RAGEngine, lease: Document) -
 def test_filters_hold_in_lists_and_searches(engine: RAGEngine, lease: Document) -> None:
     take_in(engine, "note.pdf", "The rent rises.", author="Zoë ÖZ", creationDate="D:20240102")
     take_in(engine, "bare.pdf", "The rent falls.")
-    engine.catalogue.edit(lease.id, {"tags": ["Pier"]})
+    engine.documents.edit(lease.id, {"tags": ["Pier"]})
     for filters, names in [
         ({"tags": ["pier"]}, {"scan0001.pdf"}),
         ({"author": "öz"}, {"note.pdf"}),
@@ -210,7 +210,7 @@ def test_filters_hold_in_lists_and_searches(engine: RAGEngine, lease: Document) 
 def test_a_disabled_document_is_kept_and_not_searched(engine: RAGEngine, lease: Document) -> None:
     take_in(engine, "note.pdf", "The rent rises.")
     assert set(found(engine, "rent")) == {"scan0001.pdf", "note.pdf"}
-    engine.catalogue.edit(lease.id, {"disabled": True})
+    engine.documents.edit(lease.id, {"disabled": True})
     assert found(engine, "rent") == ["note.pdf"]
     answer = engine.answer("What is the rent a month?")
     assert {hit.document_name for hit in [*answer.contexts, *answer.nearest]} == {"note.pdf"}
@@ -222,7 +222,7 @@ def test_a_disabled_document_is_kept_and_not_searched(engine: RAGEngine, lease: 
     assert engine.chunks.list(lease.id)
     why = engine.questions.explain({"query": "rent"}, "The rent is 1,200")
     assert (why.stage, "disabled" in why.message) == ("filters", True)
-    engine.catalogue.edit(lease.id, {"disabled": False})
+    engine.documents.edit(lease.id, {"disabled": False})
     assert set(found(engine, "rent")) == {"scan0001.pdf", "note.pdf"}
 
 
@@ -230,8 +230,8 @@ def test_a_filter_is_saved_and_named_in_requests(engine: RAGEngine, lease: Docum
     take_in(engine, "note.pdf", "The rent rises.", author="Zoë", creationDate="D:20240102")
     engine.filters.save(" Old ones ", Filters(dated_before=dt.date(2022, 1, 1)))
     engine.filters.save("all leases", {"tags": ["lease"]})
-    assert [saved.name for saved in engine.filters.list()] == ["all leases", "Old ones"]
-    assert engine.filters.get("Old ones").filters == Filters(dated_before=dt.date(2022, 1, 1))
+    assert [saved.name for saved in engine.store.saved_filters.list()] == ["all leases", "Old ones"]
+    assert engine.store.saved_filters.get("Old ones").filters == Filters(dated_before=dt.date(2022, 1, 1))
     assert found(engine, "rent", filters={"saved": "Old ones"}) == ["scan0001.pdf"]
     assert listed(engine, saved="Old ones") == {"scan0001.pdf"}
     answer = engine.answer({"question": "What is the rent?", "retrieval": {"filters": {"saved": "Old ones"}}})
@@ -241,10 +241,10 @@ def test_a_filter_is_saved_and_named_in_requests(engine: RAGEngine, lease: Docum
     assert found(engine, "rent", filters={"saved": "Old ones", "dated_before": "2025-01-01", "author": "zoë"}) == [
         "note.pdf"
     ]
-    engine.filters.delete("Old ones")
+    engine.store.saved_filters.delete("Old ones")
     for call in (
-        engine.filters.get,
-        engine.filters.delete,
+        engine.store.saved_filters.get,
+        engine.store.saved_filters.delete,
         lambda name: found(engine, "rent", filters={"saved": name}),
     ):
         with pytest.raises(errors.NotFoundError):
@@ -258,7 +258,7 @@ def test_a_filter_is_saved_and_named_in_requests(engine: RAGEngine, lease: Docum
 def test_what_is_no_filter_is_not_saved(engine: RAGEngine, name: str, filters: dict[str, Any]) -> None:
     with pytest.raises(errors.ValidationError):
         engine.filters.save(name, filters)
-    assert engine.filters.list() == []
+    assert engine.store.saved_filters.list() == []
 
 
 # --- other users ---
@@ -267,18 +267,18 @@ def test_what_is_no_filter_is_not_saved(engine: RAGEngine, name: str, filters: d
 def test_nothing_of_another_user_is_changed_counted_or_known(
     engine: RAGEngine, lease: Document, bob: RAGEngine
 ) -> None:
-    engine.catalogue.edit(lease.id, {"tags": ["Pier"]})
+    engine.documents.edit(lease.id, {"tags": ["Pier"]})
     engine.filters.save("mine", {"tags": ["pier"]})
     before = engine.documents.get(lease.id)
     with pytest.raises(errors.NotFoundError):
-        bob.catalogue.edit(lease.id, {"name": "stolen"})
-    assert list(bob.catalogue.tag([lease.id], add=["bob's"], remove=["Pier"])) == []
-    assert (bob.catalogue.tags(), bob.filters.list(), listed(bob, tags=("pier",))) == ([], [], set())
-    for call in (bob.filters.get, bob.filters.delete):
+        bob.documents.edit(lease.id, {"name": "stolen"})
+    assert list(bob.documents.tag([lease.id], add=["bob's"], remove=["Pier"])) == []
+    assert (bob.documents.tags(), bob.store.saved_filters.list(), listed(bob, tags=("pier",))) == ([], [], set())
+    for call in (bob.store.saved_filters.get, bob.store.saved_filters.delete):
         with pytest.raises(errors.NotFoundError):
             call("mine")
     with pytest.raises(errors.NotFoundError):
         found(bob, "rent", filters={"saved": "mine"})
     bob.filters.save("mine", {"tags": ["other"]})
-    assert engine.filters.get("mine").filters == Filters(tags=("pier",))
+    assert engine.store.saved_filters.get("mine").filters == Filters(tags=("pier",))
     assert engine.documents.get(lease.id) == before

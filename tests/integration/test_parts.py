@@ -44,7 +44,7 @@ def take_in(engine: RAGEngine, content: bytes, name: str = "Offer.eml") -> Docum
 
 
 def parts_of(engine: RAGEngine, document: Document) -> dict[str, Document]:
-    return {part.name: part for part in engine.files.parts(document.id)}
+    return {part.name: part for part in engine.documents.attachments(document.id)}
 
 
 def in_sight(engine: RAGEngine) -> set[str]:
@@ -99,7 +99,7 @@ def test_the_limits_are_those_of_the_outermost(engine: RAGEngine, registry: prov
     )
     with RAGEngine(limited, registry=registry) as bounded:
         zipped = take_in(bounded, mails.archive({f"{n}.zip": one for n, one in enumerate(innermost)}), "42.zip")
-        assert len(bounded.files.parts(zipped.id)) == 10
+        assert len(bounded.documents.attachments(zipped.id)) == 10
         left_out = [part for document in bounded.documents.list() for part in document.parts if part.reason]
         assert {part.reason for part in left_out} == {"more than 10 files"}
         assert len(left_out) == 4 + 16 - 10
@@ -126,7 +126,7 @@ def test_reading_again_doubles_nothing_and_brings_nothing_back(engine: RAGEngine
     engine.documents.process(mail.id, again=True)
     work(engine)
     again = engine.documents.get(mail.id)
-    assert {part.name: part.id for part in engine.files.parts(mail.id)} == {
+    assert {part.name: part.id for part in engine.documents.attachments(mail.id)} == {
         name: parts[name].id for name in ("a.txt", "b.txt")
     }
     assert in_sight(engine) == {"Offer.eml", "a.txt"}
@@ -144,7 +144,7 @@ def test_a_crash_between_loses_and_doubles_nothing(engine: RAGEngine, monkeypatc
                 engine.documents.process(mail.id)
     engine.installation.recover_queue()
     work(engine)
-    parts = engine.files.parts(mail.id)
+    parts = engine.documents.attachments(mail.id)
     assert [(part.name, part.status) for part in parts] == [
         ("a.txt", DocumentStatus.READY),
         ("b.txt", DocumentStatus.READY),
@@ -215,11 +215,11 @@ def test_no_user_sees_what_is_in_the_mails_of_another(engine: RAGEngine) -> None
     content = mails.eml({"a.txt": TIDES})
     mine = take_in(engine, content)
     other = engine.installation.for_user("eve")
-    assert not other.files.parts(mine.id)
-    assert not other.documents.trash([part.id for part in engine.files.parts(mine.id)])
+    assert not other.documents.attachments(mine.id)
+    assert not other.documents.trash([part.id for part in engine.documents.attachments(mine.id)])
     theirs = other.documents.add(content, "Offer.eml")
     work(engine)
-    (part,) = other.files.parts(theirs.id)
+    (part,) = other.documents.attachments(theirs.id)
     assert part.user_id == "eve"
     assert part.id not in {document.id for document in engine.documents.list()}
     assert {document.user_id for document in engine.documents.list()} == {mine.user_id}

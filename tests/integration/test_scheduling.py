@@ -7,7 +7,7 @@ import itertools
 import re
 import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,8 @@ import pytest
 from rag import errors, providers, store, worker
 from rag.config import load_config
 from rag.engine import RAGEngine
-from rag.engine.ingestion.document_reader import EMBED_BATCH, LaneSteps
+from rag.engine.ingestion.document_reader import EMBED_BATCH
+from rag.ingestion import Ingestion
 from rag.store import MAX_ATTEMPTS
 from rag.store.jobs import work_locks
 from rag.store.search.vectors import Vectors
@@ -525,9 +526,9 @@ def test_what_the_machine_lacks_is_no_fault_of_the_document(
     assert do_next(engine, Lane.READING)  # and keeps nobody waiting
     assert not do_next(engine, Lane.READING)
     assert engine.documents.get(note.id).searchable
-    assert not engine.installation.worker_tasks.is_due()
+    assert not engine.installation.store.document_scheduler.is_due()
     pass_time(engine.installation._resources.store, document)
-    assert engine.installation.worker_tasks.is_due()
+    assert engine.installation.store.document_scheduler.is_due()
     worker.run(engine.installation, wait=False)
     done = engine.documents.get(document.id)
     assert (done.status, done.error, done.retry_after) == (DocumentStatus.READY, None, None)
@@ -566,18 +567,24 @@ def test_a_parser_that_is_killed_each_time_does_not_fail_its_document(
 ) -> None:
     more_than_a_pipe_holds = pdfs.pages(400, line=lambda page: " ".join([ship(page)] * 6), others=())
     document = engine.documents.add(more_than_a_pipe_holds, "fleet.pdf")
-    record, killed = LaneSteps._record, set()
+    read_words, killed = Ingestion.read_words, set()
 
-    def kill(steps: LaneSteps, stage: str, done: int, total: int) -> None:
+    def kill() -> None:
         for child in psutil.Process().children(recursive=True)[::-1]:
             with contextlib.suppress(psutil.Error):  # it has ended with another
                 if "rag.parsing.worker.fork_server" in child.cmdline():
                     child.kill()
                     killed.add(child.pid)
-        record(steps, stage, done, total)
+
+    def read(into: Ingestion, document: Document, on_progress: Callable[..., None], **options: Any) -> None:
+        def record(*progress: Any) -> None:
+            kill()
+            on_progress(*progress)
+
+        read_words(into, document, record, **options)
 
     with monkeypatch.context() as deadly:
-        deadly.setattr(LaneSteps, "_record", kill)
+        deadly.setattr(Ingestion, "read_words", read)
         assert do_next(engine, Lane.READING)
     left = engine.documents.get(document.id)
     assert len(killed) > 3

@@ -110,10 +110,10 @@ def test_without_weight_words_or_vectors_are_not_searched(engine: RAGEngine) -> 
 
 def test_the_vector_of_a_query_is_looked_up_once(engine: RAGEngine) -> None:
     def lookups() -> int:
-        return sum(cache.hits for cache in engine.caches.stats() if cache.kind == "embeddings")
+        return sum(cache.hits for cache in engine.store.caches.stats() if cache.kind == "embeddings")
 
-    engine.collections.retrieve({"query": SHIPS, "collection": "small"})  # now the vector is kept
+    engine.retrieval_api.retrieve({"query": SHIPS, "collection": "small"})  # now the vector is kept
     before = lookups()
-    response = engine.collections.retrieve({"query": SHIPS, "collection": "small"})
+    response = engine.retrieval_api.retrieve({"query": SHIPS, "collection": "small"})
     assert lookups() - before == 1
     assert len(response.query_embedding.vector) == 384

@@ -51,7 +51,7 @@ class Desk:
         return self.engine.answer({"question": QUESTION, "generation": generation or {}, "options": options})
 
     def hits(self, kind: str) -> int:
-        (found,) = [cache.hits for cache in self.engine.caches.stats() if cache.kind == kind]
+        (found,) = [cache.hits for cache in self.engine.store.caches.stats() if cache.kind == kind]
         return found
 
 
@@ -70,7 +70,7 @@ def opened(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> It
 @pytest.fixture
 def desk(opened: Desk) -> Desk:
     """Nothing was asked before."""
-    opened.engine.caches.clear()
+    opened.engine.store.caches.clear()
     opened.server.requests.clear()
     return opened
 
@@ -250,7 +250,7 @@ def test_an_answer_is_written_once_for_each_user_question_and_choice(
     assert again.usage.output_tokens == 0
     desk.answer(use_cache=False)
     assert written() == 2
-    desk.engine.caches.clear()
+    desk.engine.store.caches.clear()
     desk.answer()
     assert written() == 3
     other = desk.engine.installation.for_user("bob")
@@ -274,7 +274,7 @@ def test_a_broken_off_answer_is_not_kept(desk: Desk) -> None:
     events = desk.engine.questions.stream({"question": QUESTION})
     next(iter(events))
     events.close()
-    assert not any(cache.entries for cache in desk.engine.caches.stats() if cache.kind == "answers")
+    assert not any(cache.entries for cache in desk.engine.store.caches.stats() if cache.kind == "answers")
 
 
 def test_little_room_leaves_out_the_last_sources(desk: Desk) -> None:

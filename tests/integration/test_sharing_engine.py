@@ -12,7 +12,7 @@ import pytest
 from rag import errors
 from rag.config import load_config
 from rag.engine import Installation, RAGEngine, to_csv
-from rag.types import AuditEntry, Document, DocumentEdit, Rect, Role, TextBlock
+from rag.types import AuditEntry, Document, DocumentEdit, DocumentQuery, Rect, Role, TextBlock
 
 SECRET = "The merger of Acme with Borealis is planned for the eleventh of March."
 KNOWN = "The harbour of Lindmark was dredged to a depth of fourteen metres."
@@ -29,7 +29,7 @@ class Team(NamedTuple):
     trashed: Document
 
     def opened(self, asker: str) -> RAGEngine:
-        return self.owner.installation.for_user(asker).access.index(str(self.index_id))
+        return self.owner.installation.for_user(asker).for_index(str(self.index_id))
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def team(module_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         trashed = add(owner, "old.txt", "What the team threw away.", "team")
         owner.documents.trash([trashed.id])
         for grantee, permission in (("reader", "read"), ("writer", "write")):
-            owner.sharing.give({"grantee": grantee, "permission": permission}, "team")
+            owner.sharing.share({"grantee": grantee, "permission": permission}, "team")
         index_id = owner.sharing.list("team")[0].index_id
         yield Team(owner, index_id, known, secret, trashed)
 
@@ -62,7 +62,7 @@ def test_a_reader_searches_asks_and_keeps_the_chat(team: Team) -> None:
     with pytest.raises(errors.NotFoundError):
         reader.search({"index_name": "team", "query": QUESTION})  # a name alone is one's own
 
-    shared = reader.access.document(team.known.id)
+    shared = reader.for_document(team.known.id)
     assert shared.files.original(team.known.id).read_bytes() == KNOWN.encode()
     chat = shared.chats.start("The harbour")
     shared.chats.ask(chat.id, QUESTION)
@@ -74,30 +74,31 @@ def test_a_reader_searches_asks_and_keeps_the_chat(team: Team) -> None:
 
 def test_a_readers_notes_are_theirs_alone(team: Team) -> None:
     place = {"regions": [{"page_number": 1, "rects": [(0, 0, 9, 9)]}], "quote": "fourteen metres", "note": "Ask them."}
-    shared = team.opened("reader").annotations
+    reader = team.opened("reader")
+    shared, rows = reader.annotations, reader.store.annotations
     kept = shared.add(team.known.id, place)
-    assert shared.list(team.known.id) == [kept]
+    assert rows.list(team.known.id) == [kept]
     assert shared.edit(team.known.id, kept.id, "Asked.").note == "Asked."
-    assert not team.owner.annotations.list(team.known.id)
-    assert not team.opened("writer").annotations.list(team.known.id)
+    assert not team.owner.store.annotations.list(team.known.id)
+    assert not team.opened("writer").store.annotations.list(team.known.id)
     with pytest.raises(errors.NotFoundError):
-        team.owner.annotations.delete(team.known.id, kept.id)
+        team.owner.store.annotations.delete(team.known.id, kept.id)
     with pytest.raises(errors.NotFoundError):
         shared.add(team.secret.id, place)
-    shared.delete(team.known.id, kept.id)
-    assert not shared.list(team.known.id)
+    rows.delete(team.known.id, kept.id)
+    assert not rows.list(team.known.id)
 
 
 def test_what_is_withdrawn_is_gone_from_open_engines_and_old_answers_keep_their_quotes_only(team: Team) -> None:
-    team.owner.sharing.give({"grantee": "guest"}, "team")
+    team.owner.sharing.share({"grantee": "guest"}, "team")
     guest = team.owner.installation.for_user("guest")
-    shared = guest.access.index(str(team.index_id))
+    shared = guest.for_index(str(team.index_id))
     chat = shared.chats.start("The harbour")
     answer = shared.chats.ask(chat.id, QUESTION).response
     assert answer
     assert any("fourteen" in (citation.quote or "") for citation in answer.citations)
 
-    team.owner.sharing.withdraw({"grantee": "guest"}, "team")
+    team.owner.sharing.unshare({"grantee": "guest"}, "team")
 
     for call in (
         lambda: shared.search({"query": QUESTION}),
@@ -105,8 +106,8 @@ def test_what_is_withdrawn_is_gone_from_open_engines_and_old_answers_keep_their_
         lambda: shared.chats.ask(chat.id, QUESTION),
         lambda: shared.files.original(team.known.id),
         lambda: shared.pages.text(team.known.id, [1]),
-        lambda: guest.access.document(team.known.id),
-        lambda: guest.access.index("shared:team"),
+        lambda: guest.for_document(team.known.id),
+        lambda: guest.for_index("shared:team"),
     ):
         with pytest.raises(errors.NotFoundError):
             call()
@@ -137,9 +138,9 @@ REACHES: dict[str, Call] = {
     "documents.list": lambda e, d: [one for one in e.documents.list() if one.id == d.id],
     "files.original": lambda e, d: e.files.original(d.id),
     "files.rendition": lambda e, d: e.files.rendition(d.id),
-    "files.taken": lambda e, d: e.files.taken(d.id),
+    "files.download": lambda e, d: e.files.download(d.id),
     "files.archive": lambda e, d: e.files.archive([d.id]),
-    "files.parts": lambda e, d: e.files.parts(d.id),
+    "documents.attachments": lambda e, d: e.documents.attachments(d.id),
     "versions.list": lambda e, d: e.versions.list(d.id),
     "versions.before": lambda e, d: e.versions.before(d.id),
     "versions.diff": lambda e, d: e.versions.diff(d.id, d.id),
@@ -147,14 +148,18 @@ REACHES: dict[str, Call] = {
     "pages.text": lambda e, d: e.pages.text(d.id, [1]).lines,
     "pages.image": lambda e, d: e.pages.image(d.id, 1),
     "chunks.list": lambda e, d: e.chunks.list(d.id),
-    "catalogue.edit": lambda e, d: e.catalogue.edit(d.id, DocumentEdit(title="theirs")),
-    "catalogue.tag": lambda e, d: e.catalogue.tag([d.id], add=["theirs"]),
+    "documents.edit": lambda e, d: e.documents.edit(d.id, DocumentEdit(title="theirs")),
+    "documents.tag": lambda e, d: e.documents.tag([d.id], add=["theirs"]),
+    "documents.ids": lambda e, d: d.id in e.documents.ids(),
+    "documents.count": lambda e, d: e.documents.count(DocumentQuery(search=d.name)),
+    "documents.tags": lambda e, _: e.documents.tags(),
+    "documents.move": lambda e, d: e.documents.move([d.id], "another"),
     "keys.list": lambda e, _: e.keys.list(),
     "keys.create": lambda e, _: e.keys.create("theirs", ["admin"]),
     "jobs.list": lambda e, _: e.jobs.list(),
     "sharing.list": lambda e, _: e.sharing.list(),
-    "sharing.give": lambda e, _: e.sharing.give({"grantee": "another"}),
-    "sharing.withdraw": lambda e, _: e.sharing.withdraw({"grantee": "reader"}),
+    "sharing.share": lambda e, _: e.sharing.share({"grantee": "another"}),
+    "sharing.unshare": lambda e, _: e.sharing.unshare({"grantee": "reader"}),
     "audit.forget": lambda e, d: e.audit.forget(d.created_at),
     "indexes.ensure": lambda e, _: e.indexes.ensure("another"),
     "delete": lambda e, d: e.delete([d.id])["deleted_ids"],
@@ -193,7 +198,7 @@ def test_every_call_on_documents_is_tried(team: Team) -> None:
         for name, _ in inspect.getmembers(type(part), callable)
         if not name.startswith("_")
     }
-    assert public - {"files.fetch"} <= REACHES.keys()  # which takes in a file, as `documents.add` does
+    assert public - {"documents.fetch"} <= REACHES.keys()  # which takes in a file, as `documents.add` does
 
 
 def test_a_writer_uploads_renames_tags_trashes_and_restores(team: Team) -> None:
@@ -201,9 +206,9 @@ def test_a_writer_uploads_renames_tags_trashes_and_restores(team: Team) -> None:
     added = writer.documents.add(b"Added by the writer.", "added.txt")
     assert (added.user_id, added.index_id) == ("local", team.index_id)
     assert team.owner.documents.get(added.id).name == "added.txt"
-    assert writer.catalogue.edit(added.id, {"name": "renamed.txt"}).name == "renamed.txt"
-    assert writer.catalogue.edit(team.known.id, {"title": "The harbour"}).title == "The harbour"
-    assert writer.catalogue.tag([added.id], add=["mine"]) == [added.id]
+    assert writer.documents.edit(added.id, {"name": "renamed.txt"}).name == "renamed.txt"
+    assert writer.documents.edit(team.known.id, {"title": "The harbour"}).title == "The harbour"
+    assert writer.documents.tag([added.id], add=["mine"]) == [added.id]
     assert writer.documents.trash([added.id]) == [added.id]
     assert writer.documents.restore([added.id]) == [added.id]
     assert writer.documents.trash([added.id]) == [added.id]
@@ -226,11 +231,11 @@ def test_when_a_document_was_purged_is_told_to_its_owner_alone(team: Team) -> No
         team.owner.documents.get(gone.id)
     assert before <= told.value.purged_at <= dt.datetime.now(dt.UTC)
     with pytest.raises(errors.PurgedError):
-        team.owner.access.document(gone.id)
+        team.owner.for_document(gone.id)
     assert "throw away" not in str(told.value.details)
     stranger = team.owner.installation.for_user("stranger")
     for other in (stranger, team.opened("reader"), team.opened("writer")):
-        for look in (other.documents.get, other.access.document):
+        for look in (other.documents.get, other.for_document):
             with pytest.raises(errors.NotFoundError) as refused:
                 look(gone.id)
             assert not isinstance(refused.value, errors.PurgedError)
@@ -240,7 +245,7 @@ def test_members_do_not_share(team: Team) -> None:
     member = team.owner.installation.for_user("member")
     add(member, "own.txt", "Mine.", "default")
     with pytest.raises(errors.ForbiddenError):
-        member.sharing.give({"grantee": "reader"})
+        member.sharing.share({"grantee": "reader"})
     assert not member.sharing.allowed
     assert not member.audit.sees_all
 

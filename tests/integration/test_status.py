@@ -9,7 +9,7 @@ import pytest
 from rag import errors, worker
 from rag.config import load_config
 from rag.engine import RAGEngine
-from rag.engine.operations.disk_space import MB, SPACE_FACTOR, disk_spaces, require_free_space, warnings
+from rag.engine.operations.status import MB, SPACE_FACTOR, disk_spaces, require_free_space, warnings
 from rag.types import DiskState, LaneStatus, Status
 from tests import pdfs
 

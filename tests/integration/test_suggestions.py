@@ -88,10 +88,10 @@ def test_they_are_found_once_and_kept_without_the_documents_words(ada: RAGEngine
     lease = add(ada, pdfs.plain(TERMS), "terms.pdf")
     first = ada.questions.suggestions(lease)
     assert "What does “Quay” mean?" in first
-    (cache,) = [one for one in ada.caches.stats() if one.kind == "suggestions"]
+    (cache,) = [one for one in ada.store.caches.stats() if one.kind == "suggestions"]
     assert (cache.entries, cache.hits, cache.misses) == (1, 0, 1)
     assert ada.questions.suggestions(lease) == first
-    (cache,) = [one for one in ada.caches.stats() if one.kind == "suggestions"]
+    (cache,) = [one for one in ada.store.caches.stats() if one.kind == "suggestions"]
     assert (cache.entries, cache.hits) == (1, 1)
     with psycopg.connect(database_url) as connection:
         rows = connection.execute("SELECT completion FROM completion_cache WHERE kind = 'suggestions'").fetchall()

@@ -185,14 +185,14 @@ def test_an_embedder_that_fails_leaves_the_old_version_and_the_next_run_catches_
         raise errors.ProviderError("The vendor is down.")
 
     register(registry, "words", 384, refuse)
-    engine.installation.forget_provider("words")
+    engine.installation.models.forget_provider("words")
     (folder / "harbour.txt").write_text("The harbour handled 9 ships.")
     report = engine.sync_index(request(folder))
     assert (report.count("failed"), report.count("unchanged")) == (1, 1)
     assert report.failures[0].code == "provider"
     assert texts(engine) == {HARBOUR, ORCHARD}
     register(registry, "words", 384, bag_of_words(384))
-    engine.installation.forget_provider("words")
+    engine.installation.models.forget_provider("words")
     assert engine.sync_index(request(folder)).count("changed") == 1
     assert texts(engine) == {"The harbour handled 9 ships.", ORCHARD}
 

@@ -124,12 +124,12 @@ def test_until_it_is_ready_and_if_it_fails_the_old_version_is_searched(
         raise errors.ProviderError("The vendor is down.")
 
     register(registry, "words", 384, refuse)
-    engine.installation.forget_provider("words")
+    engine.installation.models.forget_provider("words")
     second = read(engine, SECOND, replaces=first.id)
     assert second.status is DocumentStatus.FAILED
     assert {one.id: one.superseded_by for one in engine.documents.list()} == {second.id: first.id, first.id: None}
     register(registry, "words", 384, bag_of_words(384))
-    engine.installation.forget_provider("words")
+    engine.installation.models.forget_provider("words")
     assert searched(engine) == {first.id}
     assert engine.indexes.stats().failed_documents == 1
     engine.documents.retry(second.id)
@@ -416,7 +416,7 @@ def test_only_changed_passages_are_embedded(engine: RAGEngine, registry: provide
         return bag_of_words(384)(texts)
 
     register(registry, "words", 384, counted)
-    engine.installation.forget_provider("words")
+    engine.installation.models.forget_provider("words")
     texts = [f"# Berth {number}\n\n" + f"Word{number} " * 150 for number in range(10)]
     first = engine.documents.add("\n\n".join(texts).encode(), "berths.md", enqueue=False)
     engine.documents.process(first.id)

@@ -61,7 +61,7 @@ def opened(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> It
 @pytest.fixture
 def desk(opened: Desk) -> Iterator[Desk]:
     """Nothing was chosen before."""
-    opened.engine.caches.clear()
+    opened.engine.store.caches.clear()
     yield opened
     opened.engine.installation.settings.context_budget.choose(None)
 

@@ -6,7 +6,7 @@ import hypothesis
 import pytest
 from hypothesis import strategies
 
-from rag.engine.library.file_names import NAME_LIMIT_BYTES, RESERVED, display_name, safe_name, unique_names
+from rag.engine.library.files import NAME_LIMIT_BYTES, RESERVED, display_name, safe_name, unique_names
 
 ANY_NAME = strategies.text(
     strategies.one_of(strategies.sampled_from('./\\:*?"<>|~ $\n\0aA.pdf'), strategies.characters(codec="utf-8"))

@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from rag.engine.library.version_diff import Paragraph, QuoteFinder, diff_paragraphs, paragraphs_of
+from rag.engine.library.versions import Paragraph, QuoteFinder, diff_paragraphs, paragraphs_of
 from rag.types import BlockKind, Change, Line, Passage, Rect
 
 

@@ -27,7 +27,7 @@ def export_conversation(
     message_id: Annotated[uuid.UUID | None, Query(alias="messageId", description="Only this answer.")] = None,
 ) -> Response:
     """Export a conversation, or one answer, as a file with the quote, place, picture and verdict of each claim."""
-    engine = sender.engine.access.conversation(conversation_id)
+    engine = sender.engine.for_chat(conversation_id)
     file = engine.answers.export(conversation_id, format_name, message_id)
     return attachment(file.name, file.mime_type, file.content)
 
@@ -45,7 +45,7 @@ def marked_copy(
     whole: Annotated[bool, Query(description="All pages, not only the quoted ones.")] = False,
 ) -> Response:
     """Get a copy of a PDF that an answer quotes, with the quotes highlighted and annotated."""
-    engine = sender.engine.access.conversation(conversation_id)
+    engine = sender.engine.for_chat(conversation_id)
     copy = engine.answers.marked(conversation_id, message_id, document_id, whole=whole)
     return attachment("marked.pdf", PDF, copy.content)
 
@@ -53,7 +53,7 @@ def marked_copy(
 @router.post("/conversations/{conversation_id}/messages/{message_id}/again")
 def ask_again(request: Request, sender: Writer, conversation_id: uuid.UUID, message_id: uuid.UUID) -> AgainBody:
     """Ask the question of a saved answer again with the same settings, and report differences. Nothing is stored."""
-    engine = sender.engine.access.conversation(conversation_id)
+    engine = sender.engine.for_chat(conversation_id)
     with request.app.state.questions.acquire():
         asked = engine.answers.rerun(conversation_id, message_id)
     request.state.usage = asked.response.usage
@@ -64,28 +64,28 @@ def ask_again(request: Request, sender: Writer, conversation_id: uuid.UUID, mess
 def list_links(sender: Reader, conversation_id: uuid.UUID) -> Items[types.AnswerLink]:
     """List the shares of a conversation and its answers."""
     sender.engine.chats.get(conversation_id)
-    return listed(sender.engine.answers.shown(conversation_id))
+    return listed(sender.engine.store.answer_links.list(conversation_id))
 
 
 @router.post("/conversations/{conversation_id}/links", status_code=201)
 def show_to_others(sender: Writer, conversation_id: uuid.UUID, body: types.LinkRequest) -> types.AnswerLink:
     """Share a conversation, or one answer, read-only with people who may read its collection."""
-    return sender.engine.answers.show(conversation_id, body)
+    return sender.engine.answers.share(conversation_id, body)
 
 
 @router.delete("/links/{link_id}", status_code=204)
 def withdraw_link(sender: Writer, link_id: uuid.UUID) -> None:
     """Stop sharing a conversation or an answer, at once."""
-    sender.engine.answers.withdraw(link_id)
+    sender.engine.answers.unshare(link_id)
 
 
 @router.get("/links")
 def list_shown_to_me(sender: Reader) -> Items[types.SharedAnswer]:
     """List what others share with the user now."""
-    return listed(sender.engine.answers.with_me())
+    return listed(sender.engine.answers.shared_with_me())
 
 
 @router.get("/links/{link_id}/messages")
 def list_shown_turns(sender: Reader, link_id: uuid.UUID) -> Items[MessageBody]:
     """List the turns of a shared conversation or answer."""
-    return listed(MessageBody.of(turn) for turn in sender.engine.answers.shown_turns(link_id))
+    return listed(MessageBody.of(turn) for turn in sender.engine.answers.shared_turns(link_id))

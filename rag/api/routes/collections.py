@@ -13,7 +13,7 @@ router = APIRouter(tags=["collections"])
 def retrieve(request: Request, sender: Reader, body: types.RetrieveRequest) -> types.RetrieveResponse:
     """Find the chunks of a collection that match a query best."""
     with request.app.state.searches.acquire():
-        return sender.engine.collections.retrieve(body)
+        return sender.engine.retrieval_api.retrieve(body)
 
 
 @router.post("/validate")
@@ -22,4 +22,4 @@ def validate(
 ) -> types.ValidationResponse:
     """Run test queries, and check relevance, sources and consistency of what they find."""
     with request.app.state.questions.acquire():
-        return sender.engine.collections.validate(body, stop)
+        return sender.engine.retrieval_api.validate(body, stop)

@@ -59,7 +59,7 @@ def search_conversations(
 @router.post("/conversations", status_code=201)
 def start_conversation(sender: Writer, body: NewConversation) -> types.Conversation:
     """Start a chat."""
-    engine = sender.engine.access.index(body.index_name)
+    engine = sender.engine.for_index(body.index_name)
     for document_id in body.document_ids:
         engine.documents.get(document_id)
     return engine.chats.start(body.title, index_name=body.index_name, document_ids=body.document_ids)
@@ -81,7 +81,7 @@ def edit_conversation(sender: Writer, conversation_id: uuid.UUID, body: types.Co
 @router.delete("/conversations/{conversation_id}", status_code=204)
 def delete_conversation(sender: Writer, conversation_id: uuid.UUID) -> None:
     """Delete a chat and its turns."""
-    sender.engine.chats.delete(conversation_id)
+    sender.engine.store.conversations.delete(conversation_id)
 
 
 @router.get("/conversations/{conversation_id}/messages")
@@ -108,6 +108,6 @@ def ask_in_conversation(request: Request, sender: Writer, conversation_id: uuid.
 def edit_message(sender: Writer, conversation_id: uuid.UUID, message_id: uuid.UUID, body: MessageEdit) -> None:
     """Rate an answer, or continue the chat from this turn instead of its alternatives."""
     if body.shown:
-        sender.engine.chats.choose(conversation_id, message_id)
+        sender.engine.store.conversations.choose(conversation_id, message_id)
     if body.model_fields_set & {"rating", "reason"}:
         sender.engine.answers.rate(conversation_id, message_id, body.rating, body.reason)

@@ -79,7 +79,7 @@ def upload(
 
     It can be searched as soon as it is `searchable`: by words, and by meaning for `vectorCount` of its `chunkCount`.
     """
-    document, is_new = sender.engine.access.index(form.index_name or types.DEFAULT_INDEX).documents.upload(
+    document, is_new = sender.engine.for_index(form.index_name or types.DEFAULT_INDEX).documents.upload(
         form.file.file,
         form.file.filename or "unnamed",
         index_name=form.index_name or types.DEFAULT_INDEX,
@@ -138,7 +138,7 @@ def list_documents(
 @router.patch("/documents/{document_id}")
 def edit_document(sender: Writer, document_id: uuid.UUID, body: types.DocumentEdit) -> types.Document:
     """Edit a document's name, title, author, date or tags, or disable it; omitted fields stay unchanged."""
-    return sender.engine.catalogue.edit(document_id, body)
+    return sender.engine.documents.edit(document_id, body)
 
 
 @router.get("/documents/{document_id}")
@@ -298,7 +298,7 @@ def get_page_image(
 @router.get("/documents/{document_id}/annotations")
 def list_annotations(sender: Reader, document_id: uuid.UUID) -> tuple[types.Annotation, ...]:
     """List the caller's own highlights and notes in a document, in page order."""
-    return tuple(sender.engine.annotations.list(document_id))
+    return tuple(sender.engine.store.annotations.list(document_id))
 
 
 @router.post("/documents/{document_id}/annotations", status_code=201)
@@ -318,4 +318,4 @@ def edit_annotation(
 @router.delete("/documents/{document_id}/annotations/{annotation_id}", status_code=204)
 def delete_annotation(sender: Writer, document_id: uuid.UUID, annotation_id: uuid.UUID) -> None:
     """Remove a highlight and its note."""
-    sender.engine.annotations.delete(document_id, annotation_id)
+    sender.engine.store.annotations.delete(document_id, annotation_id)

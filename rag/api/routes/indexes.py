@@ -59,10 +59,10 @@ def inspect_index(sender: Reader, name: Name) -> types.IndexStats:
 @router.get("/caches")
 def list_caches(sender: Reader) -> Items[CacheUse]:
     """List the user's caches of embeddings, rewritings, ratings and answers, and how often they help."""
-    return listed(copy_fields(CacheUse, cache) for cache in sender.engine.caches.stats())
+    return listed(copy_fields(CacheUse, cache) for cache in sender.engine.store.caches.stats())
 
 
 @router.delete("/caches")
 def clear_caches(sender: Writer) -> ClearedCaches:
     """Empty the user's caches."""
-    return ClearedCaches(removed=sender.engine.caches.clear())
+    return ClearedCaches(removed=sender.engine.store.caches.clear())

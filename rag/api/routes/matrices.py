@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
-from rag import types
+from rag import types, vocabulary
 from rag.api.authentication import Reader, Writer
 from rag.api.downloads import attachment
 from rag.contract import MatrixBody
@@ -17,15 +17,15 @@ FILES: dict[str, dict[str, str]] = {mime_type: {} for mime_type in types.MATRIX_
 
 
 @router.get("/matrix-templates")
-def list_matrix_templates(sender: Reader) -> tuple[types.MatrixTemplate, ...]:
+def list_matrix_templates(_: Reader) -> tuple[types.MatrixTemplate, ...]:
     """List the templates: common questions for kinds of documents."""
-    return sender.engine.matrices.templates()
+    return vocabulary.question_sets()
 
 
 @router.get("/matrices")
 def list_matrices(sender: Reader) -> tuple[types.Matrix, ...]:
     """List the caller's matrices without their answers, the latest first."""
-    return tuple(sender.engine.matrices.list())
+    return tuple(sender.engine.store.matrices.list())
 
 
 @router.post("/matrices", status_code=201)

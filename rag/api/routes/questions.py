@@ -56,7 +56,7 @@ def _respond(
 def _events(request: Request, sender: Caller, asked: types.AnswerRequest, stop: Stop) -> Iterator[types.AnswerEvent]:
     """Yield the answer's events while holding a slot; writing ends once the client has gone."""
     with request.app.state.questions.acquire():
-        for event in sender.engine.access.index(asked.index_name).questions.stream(asked, stop):
+        for event in sender.engine.for_index(asked.index_name).questions.stream(asked, stop):
             if isinstance(event, types.AnswerResponse):
                 request.state.usage = event.usage
             yield event

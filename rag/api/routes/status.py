@@ -36,7 +36,9 @@ async def health(request: Request) -> HealthResponse:
     try:
         with anyio.fail_after(HEALTH_SECONDS):
             await anyio.to_thread.run_sync(
-                installation.health, DATABASE_SECONDS, abandon_on_cancel=True, limiter=state.health_threads
+                lambda: installation.store.health(DATABASE_SECONDS),  # connects first, which takes as long as it may
+                abandon_on_cancel=True,
+                limiter=state.health_threads,
             )
     except TimeoutError:
         raise errors.StoreUnavailableError from None

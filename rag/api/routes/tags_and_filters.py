@@ -32,26 +32,26 @@ class TaggingResponse(types.Model):
 @router.get("/tags")
 def list_tags(sender: Reader, index_name: IndexName = types.DEFAULT_INDEX) -> tuple[types.TagCount, ...]:
     """List the tags of an index's documents with their counts."""
-    return tuple(sender.engine.catalogue.tags(index_name))
+    return tuple(sender.engine.documents.tags(index_name))
 
 
 @router.post("/tags")
 def tag_documents(sender: Writer, body: TaggingRequest) -> TaggingResponse:
     """Add tags to documents and remove others."""
-    touched = sender.engine.catalogue.tag(body.document_ids, add=body.add, remove=body.remove)
+    touched = sender.engine.documents.tag(body.document_ids, add=body.add, remove=body.remove)
     return TaggingResponse(document_ids=tuple(touched))
 
 
 @router.get("/filters")
 def list_filters(sender: Reader) -> tuple[types.SavedFilter, ...]:
     """List the saved filters. Requests use one by name: `"filters": {"saved": "…"}`."""
-    return tuple(sender.engine.filters.list())
+    return tuple(sender.engine.store.saved_filters.list())
 
 
 @router.get("/filters/{name}")
 def get_filter(sender: Reader, name: Name) -> types.SavedFilter:
     """Get a saved filter."""
-    return sender.engine.filters.get(name)
+    return sender.engine.store.saved_filters.get(name)
 
 
 @router.put("/filters/{name}")
@@ -63,4 +63,4 @@ def save_filter(sender: Writer, name: Name, body: types.Filters) -> types.SavedF
 @router.delete("/filters/{name}", status_code=204)
 def delete_filter(sender: Writer, name: Name) -> None:
     """Delete a saved filter."""
-    sender.engine.filters.delete(name)
+    sender.engine.store.saved_filters.delete(name)

@@ -25,7 +25,7 @@ class ForgottenAudit(types.Model):
 @router.get("/shared")
 def list_shared(sender: Reader) -> Items[types.SharedIndex]:
     """List the collections that others share with the user now. Use their ids wherever an index is named."""
-    return listed(sender.engine.sharing.with_me())
+    return listed(sender.engine.sharing.shared_with_me())
 
 
 @router.get("/shares")
@@ -37,7 +37,7 @@ def list_shares(sender: Writer) -> Items[types.Share]:
 @router.put("/shares")
 def share(sender: Writer, body: types.ShareRequest, index_name: IndexName = types.DEFAULT_INDEX) -> Items[types.Share]:
     """Share a collection with a user or a group, or change their permission. Only curators and admins may."""
-    return listed(sender.engine.sharing.give(body, index_name))
+    return listed(sender.engine.sharing.share(body, index_name))
 
 
 @router.post("/shares/withdraw")
@@ -45,7 +45,7 @@ def withdraw_share(
     sender: Writer, body: types.ShareRequest, index_name: IndexName = types.DEFAULT_INDEX
 ) -> Items[types.Share]:
     """Stop sharing a collection with a user or a group, at once."""
-    return listed(sender.engine.sharing.withdraw(body, index_name))
+    return listed(sender.engine.sharing.unshare(body, index_name))
 
 
 @router.get("/audit", response_model=Items[types.AuditEntry], responses={200: {"content": {"text/csv": {}}}})

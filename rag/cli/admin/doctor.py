@@ -123,7 +123,7 @@ def _data_folder(folder: Path) -> Result:
 
 
 def _disks(config: Config) -> Iterator[Check]:
-    from rag.engine.operations import disk_space
+    from rag.engine.operations import status
 
     states = {types.DiskState.GOOD: State.GOOD, types.DiskState.LOW: State.WARNING, types.DiskState.FULL: State.BROKEN}
     words = {
@@ -131,7 +131,7 @@ def _disks(config: Config) -> Iterator[Check]:
         types.DiskState.LOW: ". Make room, or move RAG_DATA_DIR.",
         types.DiskState.FULL: ". Uploads are refused until there is room.",
     }
-    for space in disk_space.disk_spaces(config):
+    for space in status.disk_spaces(config):
         message = f"{output.size(space.free_bytes)} free in {space.path}{words[space.state]}"
         yield Check(f"Disk ({space.place})", states[space.state], message)
 
@@ -209,7 +209,7 @@ def _engine_checks(config: Config, *, fix: bool, unconfirmed: bool) -> Iterator[
     where = "RAG_DATABASE_URL" if config.rag_database_url else f"embedded, {config.database_dir}"
     try:
         with open_engine() as engine:
-            health = engine.installation.health()
+            health = engine.installation.store.health()
             message = f"PostgreSQL {health.server_version}, pgvector {health.vector_version}, schema {health.migration}"
             yield Check("Database", State.GOOD, f"{message} ({where})")
             yield _check("Isolation of users", lambda: _isolation(engine, config))
@@ -223,7 +223,7 @@ def _isolation(engine: "RAGEngine", config: Config) -> Result:
     """Check that row-level security separates users, and say how the owner opens the database by hand."""
     from rag.store.server import embedded
 
-    walls = engine.installation.cleanup.walls()
+    walls = engine.installation.store.row_security()
     if walls.unprotected:
         return State.BROKEN, f"no row-level security on {', '.join(walls.unprotected)}. Restart Pagelight to set it up"
     if not walls.has_roles:

@@ -58,7 +58,7 @@ def create(
     permissions = [permission for permission in types.PERMISSIONS if permission in (scope or ["read"])]
     expires_at = _expiry(expires)
     with open_engine() as engine:
-        key, secret = _keys_of_all(engine).create(_named(user), name, permissions, expires_at)
+        key, secret = _keys_of_all(engine).of(_named(user)).create(name, permissions, expires_at)
     if as_json:
         output.print_json({**key.model_dump(by_alias=True), "secret": secret})
         return

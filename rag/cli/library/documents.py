@@ -148,8 +148,8 @@ def edit(
     with open_engine(index_name) as engine:
         document = name_lookup.find_single_documents(engine, index_name, [name])[0]
         if changes:
-            engine.catalogue.edit(document.id, changes)
-        engine.catalogue.tag([document.id], add=tags or (), remove=untags or ())
+            engine.documents.edit(document.id, changes)
+        engine.documents.tag([document.id], add=tags or (), remove=untags or ())
         document = engine.documents.get(document.id)
     if as_json:
         output.print_json(document)
@@ -164,7 +164,7 @@ def tags(index_name: IndexName = types.DEFAULT_INDEX, as_json: AsJson = False) -
     """
     with open_engine(index_name) as engine:
         require_index(engine, index_name)
-        listed = engine.catalogue.tags(index_name)
+        listed = engine.documents.tags(index_name)
     columns = ["tag", "documents"]
     empty = "No document has a tag. Add one: pagelight documents edit NAME --tag TAG"
     output.print_list(

@@ -223,7 +223,7 @@ def outcomes_of(
     wanted = types.UNFINISHED | {types.DocumentStatus.NEEDS_PASSWORD}
     while unread := [
         part
-        for part in engine.files.parts(document.id)
+        for part in engine.documents.attachments(document.id)
         if part.status in wanted and not part.deleted_at and part.id not in seen
     ]:
         for part in unread:

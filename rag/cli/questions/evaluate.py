@@ -19,7 +19,7 @@ from rag.cli.questions.ask import ModelName, generation
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
-    from rag.engine.evaluation.evaluator import Corpus
+    from rag.engine.evaluation import Corpus
 
 KS = (1, 3, 5, 10)
 
@@ -62,7 +62,7 @@ def evaluate(
         pagelight eval questions.jsonl --documents filings/ --scope document --mode lexical --out run.jsonl
         pagelight eval questions.jsonl --documents filings/ --answers --out answers.jsonl
     """
-    from rag.engine.evaluation.evaluator import Evaluation  # slow: loads models and drivers
+    from rag.engine.evaluation import Evaluation  # slow: loads models and drivers
     from rag.retrieval import as_configured
 
     questions = evaluation.load_questions(questions_file)
@@ -129,7 +129,7 @@ def _ingest_missing(
     engine: "RAGEngine", index_name: str, chosen: Sequence[Path]
 ) -> "tuple[Corpus, list[file_ingestion.Outcome]]":
     """Ingest the files that the index lacks; return the searchable ones, matched by content, and the failures."""
-    from rag.engine.evaluation.evaluator import Corpus
+    from rag.engine.evaluation import Corpus
 
     engine.indexes.ensure(index_name)
     hashes = {}

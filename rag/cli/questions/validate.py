@@ -70,7 +70,7 @@ def validate(
         types.ValidationRequest, **fields | {name: value for name, value in given.items() if value is not None}
     )
     with open_engine() as engine:
-        response = engine.collections.validate(request)
+        response = engine.retrieval_api.validate(request)
     if as_json:
         output.print_json(response)
     else:

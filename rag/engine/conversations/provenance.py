@@ -1,8 +1,7 @@
 """Provenance of answers: what an answer was made from, and what has changed since."""
 
 import datetime as dt
-import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from importlib import metadata
 from typing import Any
 
@@ -30,9 +29,9 @@ def provenance(
         at=at,
         question=request.question,
         documents=tuple(
-            types.UsedDocument(id=one.id, name=one.name, version=one.version, sha256=one.sha256)
-            for one in sorted(versions, key=lambda one: (one.name, one.version))
-            if one.id in named
+            types.UsedDocument(id=version.id, name=version.name, version=version.version, sha256=version.sha256)
+            for version in sorted(versions, key=lambda version: (version.name, version.version))
+            if version.id in named
         ),
         index_id=index.id,
         index_name=index.name,
@@ -54,30 +53,29 @@ def differences(
     old, new = before.provenance, after.provenance
     if old is None or new is None:
         return None
-    found = [
+    changes = [
         *((types.DifferenceKind.DOCUMENT, message) for message in _document_changes(old, workspace)),
         *((types.DifferenceKind.LIBRARY, message) for message in _library_changes(old, workspace)),
         *_index_and_version_changes(old, new),
     ]
     if before.model != after.model:
-        found.append((types.DifferenceKind.MODEL, _model_change(before.model, after.model)))
-    found += ((types.DifferenceKind.PARAMETER, message) for message in _parameter_changes(old, new))
-    return tuple(types.Difference(kind=kind, message=message) for kind, message in found)
-
-
-def _model_change(before: str, after: str) -> str:
-    template = N_("the model was {model}, now the model was {latest}")
-    if before == answering.EXTRACTIVE_MODEL:
-        return N_("the documents were quoted, now the model was {model}").format(model=after)
-    if after == answering.EXTRACTIVE_MODEL:
-        template = N_("the model was {model}, now the documents were quoted")
-    return template.format(model=before, latest=after)
+        if before.model == answering.EXTRACTIVE_MODEL:
+            message = N_("the documents were quoted, now the model was {model}").format(model=after.model)
+        elif after.model == answering.EXTRACTIVE_MODEL:
+            message = N_("the model was {model}, now the documents were quoted").format(model=before.model)
+        else:
+            message = N_("the model was {model}, now the model was {latest}").format(
+                model=before.model, latest=after.model
+            )
+        changes.append((types.DifferenceKind.MODEL, message))
+    changes += ((types.DifferenceKind.PARAMETER, message) for message in _parameter_changes(old, new))
+    return tuple(types.Difference(kind=kind, message=message) for kind, message in changes)
 
 
 def _document_changes(old: types.Provenance, workspace: Workspace) -> Iterator[str]:
     """Describe what became of the documents used by the earlier answer."""
-    versions = workspace.store.versions.list([one.id for one in old.documents]) if old.documents else []
-    by_id = {one.id: one for one in versions}
+    versions = workspace.store.versions.list([document.id for document in old.documents]) if old.documents else []
+    by_id = {document.id: document for document in versions}
     for used in old.documents:
         present = by_id.get(used.id)
         if present is None:
@@ -85,7 +83,12 @@ def _document_changes(old: types.Provenance, workspace: Workspace) -> Iterator[s
         elif present.deleted_at is not None:
             yield N_("{name} is in the trash").format(name=used.name)
         elif present.superseded_by is not None:
-            latest = _latest(present, by_id)
+            line = (
+                document
+                for document in versions
+                if document.lineage_id == present.lineage_id and document.superseded_by is None
+            )
+            latest = next(line, present)
             yield N_("{name} has version {latest} now, where version {version} was read").format(
                 name=used.name, latest=latest.version, version=used.version
             )
@@ -95,22 +98,25 @@ def _document_changes(old: types.Provenance, workspace: Workspace) -> Iterator[s
             yield N_("{name} was read again").format(name=used.name)
 
 
-def _latest(document: types.Document, by_id: Mapping[uuid.UUID, types.Document]) -> types.Document:
-    of_line = [one for one in by_id.values() if one.lineage_id == document.lineage_id and one.superseded_by is None]
-    return of_line[0] if of_line else document
-
-
 def _library_changes(old: types.Provenance, workspace: Workspace) -> Iterator[str]:
     """Describe documents that were added to, or removed from, the searched ones since then."""
     list_documents, filters = workspace.store.documents.list, old.retrieval.filters.model_copy(update={"saved": None})
     if filters == types.Filters(document_ids=filters.document_ids) and filters.document_ids:
         return  # only these documents were searched, and none can be added
-    named = {one.name for one in old.documents}
+    named = {document.name for document in old.documents}
     here, trash = types.DocumentQuery(filters=filters), types.DocumentQuery(filters=filters, in_trash=True)
-    came = [one for one in list_documents(old.index_id, here) if one.indexed_at and one.indexed_at > old.at]
-    gone = [one for one in list_documents(old.index_id, trash) if one.deleted_at and one.deleted_at > old.at]
+    came = [
+        document
+        for document in list_documents(old.index_id, here)
+        if document.indexed_at and document.indexed_at > old.at
+    ]
+    gone = [
+        document
+        for document in list_documents(old.index_id, trash)
+        if document.deleted_at and document.deleted_at > old.at
+    ]
     for documents, template in ((came, N_("{_names} came since")), (gone, N_("{_names} went since"))):
-        names = [one.name for one in documents if one.name not in named]
+        names = [document.name for document in documents if document.name not in named]
         if names:
             listed = ", ".join(names[:MAX_NAMED])
             if len(names) > MAX_NAMED:
@@ -121,44 +127,31 @@ def _library_changes(old: types.Provenance, workspace: Workspace) -> Iterator[st
 def _index_and_version_changes(
     old: types.Provenance, new: types.Provenance
 ) -> Iterator[tuple[types.DifferenceKind, str]]:
+    kind = types.DifferenceKind
     if old.space != new.space:
-        yield (
-            types.DifferenceKind.INDEX,
-            N_("the index is of {model}, was of {earlier}").format(model=new.space.name, earlier=old.space.name),
-        )
+        message = N_("the index is of {model}, was of {earlier}")
+        yield kind.INDEX, message.format(model=new.space.name, earlier=old.space.name)
     elif old.generation != new.generation:
-        yield (
-            types.DifferenceKind.INDEX,
-            N_("the index is in generation {generation}, was in {earlier}").format(
-                generation=new.generation, earlier=old.generation
-            ),
-        )
+        message = N_("the index is in generation {generation}, was in {earlier}")
+        yield kind.INDEX, message.format(generation=new.generation, earlier=old.generation)
     if old.prompt_version != new.prompt_version:
-        yield (
-            types.DifferenceKind.PROMPT,
-            N_("the instructions are version {version}, were {earlier}").format(
-                version=new.prompt_version, earlier=old.prompt_version
-            ),
-        )
+        message = N_("the instructions are version {version}, were {earlier}")
+        yield kind.PROMPT, message.format(version=new.prompt_version, earlier=old.prompt_version)
     if old.program_version != new.program_version:
-        yield (
-            types.DifferenceKind.PROGRAM,
-            N_("Pagelight is version {version}, was {earlier}").format(
-                version=new.program_version, earlier=old.program_version
-            ),
-        )
+        message = N_("Pagelight is version {version}, was {earlier}")
+        yield kind.PROGRAM, message.format(version=new.program_version, earlier=old.program_version)
 
 
 def _parameter_changes(old: types.Provenance, new: types.Provenance) -> Iterator[str]:
     for group, name in PARAMETERS.items():
         before: dict[str, Any] = getattr(old, group)
         after: dict[str, Any] = getattr(new, group)
-        for key in sorted({*before, *after}):
-            if before.get(key) != after.get(key):
+        for option in sorted({*before, *after}):
+            value, earlier = after.get(option), before.get(option)
+            if value != earlier:
                 yield N_("{group} option {name} is {value}, was {earlier}").format(
-                    group=name, name=key, value=_format_value(after.get(key)), earlier=_format_value(before.get(key))
+                    group=name,
+                    name=option,
+                    value="not set" if value is None else value,
+                    earlier="not set" if earlier is None else earlier,
                 )
-
-
-def _format_value(value: object) -> str:
-    return "not set" if value is None else str(value)

@@ -6,7 +6,7 @@ are none, so an interrupted build resumes, and documents that change meanwhile a
 
 import builtins
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from rag import errors, evaluation, ingestion, providers, retrieval, types
@@ -81,27 +81,17 @@ class EmbeddingGenerations:
         def report(count: int) -> None:
             on_progress(STAGE, done + count, total)
 
+        space, cache = generation.space, self._store.embedding_cache
         for document_id in document_ids:
             try:
-                done += self._embed(document_id, generation, report)
+                chunks = self._store.chunks.to_embed(document_id)
+                embedder = providers.CachedEmbedding(self._workspace.models.embedder(space), space, cache, report)
+                vectors = embedder.get_text_embedding_batch([ingestion.search_text(chunk) for chunk in chunks])
+                if self._store.chunks.add_vectors(document_id, space, chunks=chunks, vectors=vectors):
+                    done += len(chunks)  # else the document was replaced meanwhile
             except errors.NotFoundError:  # purged, or the generation dropped
                 self._current(generation)
         on_progress(STAGE, min(done, total), total)
-
-    def _embed(
-        self, document_id: uuid.UUID, generation: types.EmbeddingGeneration, on_progress: Callable[[int], None]
-    ) -> int:
-        """Embed a document's chunks and return how many; 0 if the document was replaced meanwhile."""
-        chunks = self._store.chunks.to_embed(document_id)
-        embedder = providers.CachedEmbedding(
-            self._workspace.models.embedder(generation.space),
-            generation.space,
-            self._store.embedding_cache,
-            on_progress,
-        )
-        vectors = embedder.get_text_embedding_batch([ingestion.search_text(chunk) for chunk in chunks])
-        added = self._store.chunks.add_vectors(document_id, generation.space, chunks=chunks, vectors=vectors)
-        return len(chunks) if added else 0
 
     def _current(self, generation: types.EmbeddingGeneration) -> types.EmbeddingGeneration:
         """Return the generation as it is now. Raises IndexError if it was dropped, which cancels a build."""
@@ -198,11 +188,9 @@ class EmbeddingGenerations:
 
         Raises IndexError if the named one is active.
         """
-        dropped = (
-            [other for other in self.list() if other.state is not types.GenerationState.ACTIVE]
-            if generation is None
-            else [self._numbered(generation)]
-        )
+        dropped = [other for other in self.list() if other.state is not types.GenerationState.ACTIVE]
+        if generation is not None:
+            dropped = [self._numbered(generation)]
         for inactive in dropped:
             self._store.generations.drop(inactive)
         return dropped

@@ -121,6 +121,5 @@ class Indexes:
             raise errors.ValidationError(N_("Reading again does not help these. Give each its password."))
         index = self._workspace.requested_index(name)
         findings = self._workspace.store.indexes.findings(index.id, kind=kind, most=MAX_REPAIRED)
-        return [
-            self._documents.retry(document.document_id).id for finding in findings for document in finding.documents
-        ]
+        documents = [document for finding in findings for document in finding.documents]
+        return [self._documents.retry(document.document_id).id for document in documents]

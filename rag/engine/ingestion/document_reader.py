@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from rag import errors, ingestion, types, vocabulary
 from rag.engine.library.attachments import Attachments
-from rag.engine.matrix import fill_scheduling
+from rag.engine.matrix import matrices
 from rag.engine.models import DEFAULT_AUTH, DEFAULT_PROVIDER_OPTIONS
 from rag.engine.workspace import Workspace
 from rag.messages import N_
@@ -52,24 +52,34 @@ class DocumentReader:
         again: bool = False,
         max_chunks: int | None = None,
     ) -> types.Document:
-        """Read a queued document until it is ready or has failed; recorded_failures are recorded, not raised.
+        """Read a queued document until it is ready or has failed; failures are recorded on it, not raised.
 
         With `again`, it is re-read from the beginning. Waits while another process reads it. Raises NotFoundError if
         there is no such document; with `again`, it is in the trash or gone.
         """
         documents = self._workspace.store.documents
-        readings = self._workspace.store.reading_queue
-        steps = LaneSteps(self, self._workspace, document_id, on_progress, max_chunks=max_chunks)
-        while again or readings.lane(document_id):
+        queue = self._workspace.store.reading_queue
+        while again or queue.lane(document_id):
             with documents.lock(document_id) as claimed:
                 if claimed and again:
                     documents.requeue(document_id)
                     again = False
-                while claimed and (lane := readings.lane(document_id)):
-                    steps.run(lane)
-            if not claimed:
-                _wait_for_other_process(documents.get(document_id), on_progress)
+                while claimed and (lane := queue.lane(document_id)):
+                    self._run(document_id, lane, on_progress, max_chunks=max_chunks)
+            if not claimed:  # report the progress of the other process, and wait
+                document = documents.get(document_id)
+                on_progress(document.status, document.progress.done, document.progress.total)
+                time.sleep(POLL_SECONDS)
         return self._refill_matrices(document_id)
+
+    def step(self, document_id: uuid.UUID, lane: types.Lane, is_stopping: IsCancelled, attempts: int) -> None:
+        """Do the work of one lane for a locked document; failures are recorded on it, not raised.
+
+        Transient failures are retried later, until there were too many `attempts`, including this one. When
+        `is_stopping` returns True, the document stays where it is.
+        """
+        self._run(document_id, lane, is_stopping=is_stopping, attempts=attempts)
+        self._refill_matrices(document_id)
 
     def read_pictures(self, document_id: uuid.UUID) -> types.Document:
         """Add the text in a ready document's pictures. It stays searchable meanwhile.
@@ -86,22 +96,19 @@ class DocumentReader:
             if not claimed or not document.pictures_waiting or document.status is not types.DocumentStatus.READY:
                 return document
             try:
-                self.with_index(document, lambda index: self.ingestion_for(index).read_pictures(document))
+                self._with_ingestion(document, lambda into: into.read_pictures(document))
             except errors.UnreadableFileError as error:
                 logger.warning("the pictures of document %s stay unread: %s", document_id, error.code)
                 self._workspace.store.reading_queue.give_up_pictures(document_id)
         return documents.get(document_id)
 
-    def step(self, document_id: uuid.UUID, lane: types.Lane, is_stopping: IsCancelled, attempts: int) -> None:
-        """Run one lane's step for a locked document; recorded_failures are recorded, not raised.
-
-        Transient recorded_failures are retried later, until there were too many `attempts`, including this one. When
-        `is_stopping` returns True, the document stays where it is.
-        """
-        LaneSteps(
-            self, self._workspace, document_id, types.ignore_progress, is_stopping=is_stopping, attempts=attempts
-        ).run(lane)
-        self._refill_matrices(document_id)
+    def index_blocks(self, document_id: uuid.UUID, blocks: Sequence[types.TextBlock]) -> types.Document:
+        """Index a document from blocks that the caller parsed; a failure is recorded and raised."""
+        document = self._workspace.store.documents.get(document_id)
+        parsed = ingestion.from_blocks(document, blocks)
+        with self._recorded_failures(document_id):
+            self._with_ingestion(document, lambda into: into.index(document, parsed))
+        return self._refill_matrices(document_id)
 
     def give_up(self, document_id: uuid.UUID) -> None:
         """Record that reading the document ended its worker too often."""
@@ -111,27 +118,69 @@ class DocumentReader:
         )
         self._workspace.store.documents.fail(document_id, errors.UnreadableFileError.code, message)
 
-    def index_blocks(self, document_id: uuid.UUID, blocks: Sequence[types.TextBlock]) -> types.Document:
-        """Index a document from blocks that the caller parsed; a failure is recorded and raised."""
-        document = self._workspace.store.documents.get(document_id)
-        parsed = ingestion.from_blocks(document, blocks)
-        with self.recorded_failures(document_id):
-            self.with_index(document, lambda index: self.ingestion_for(index).index(document, parsed))
-        return self._refill_matrices(document_id)
+    def _run(
+        self,
+        document_id: uuid.UUID,
+        lane: types.Lane,
+        on_progress: types.OnProgress = types.ignore_progress,
+        *,
+        max_chunks: int | None = None,
+        is_stopping: IsCancelled = lambda: False,
+        attempts: int | None = None,
+    ) -> None:
+        """Do the work of `lane` for a locked document; failures are recorded, not raised."""
+        store = self._workspace.store
+        document = store.documents.get(document_id)
+        recorded: tuple[str, float] = ("", 0.0)
+
+        def record(stage: str, done: int, total: int) -> None:
+            nonlocal recorded
+            now = time.monotonic()
+            if stage != recorded[0] or done == total or now - recorded[1] > PROGRESS_SECONDS:
+                store.documents.update_progress(document_id, types.DocumentStatus(stage), done, total)
+                recorded = stage, now
+            on_progress(stage, done, total)
+            if is_stopping():
+                raise errors.CancelledError
+
+        def is_cancelled() -> bool:
+            """Whether the worker stops, the reading was cancelled, or the document is gone."""
+            try:
+                return is_stopping() or store.reading_queue.lane(document_id) is None
+            except errors.StoreError:  # the reading itself will fail on it
+                return False
+
+        def work(into: "ingestion.Ingestion") -> None:
+            if lane is types.Lane.EMBEDDING:
+                into.embed(document_id, EMBED_BATCH)
+                now = store.documents.get(document_id)
+                on_progress(types.DocumentStatus.EMBEDDING, now.vector_count, now.chunk_count)
+                return
+            read = into.read_words if lane is types.Lane.READING else into.renew
+            read(
+                document,
+                record,
+                max_chunks=max_chunks,
+                on_parts=lambda unpacked: Attachments(self._workspace).keep(document, unpacked),
+                is_cancelled=is_cancelled,
+            )
+
+        with contextlib.suppress(errors.Error), self._recorded_failures(document_id, is_stopping, attempts):
+            self._with_ingestion(document, work)
 
     def _refill_matrices(self, document_id: uuid.UUID) -> types.Document:
         """Refill the matrices of a document that is ready; a failure to start that does not fail the document."""
         document = self._workspace.store.documents.get(document_id)
         if document.status is types.DocumentStatus.READY:
             with contextlib.suppress(errors.Error):
-                fill_scheduling.refill_for_document(self._workspace, document)
+                matrices.refill_for_document(self._workspace, document)
         return document
 
     @contextlib.contextmanager
-    def recorded_failures(
+    def _recorded_failures(
         self, document_id: uuid.UUID, is_stopping: IsCancelled = lambda: False, attempts: int | None = None
     ) -> Iterator[None]:
-        """Record errors on the document, unless this process is being stopped.
+        """Record errors on the document and raise them, unless this process is being stopped.
 
         The document fails; after a transient error in one of a worker's `attempts` that is not the last, it is retried.
         """
@@ -143,33 +192,29 @@ class DocumentReader:
         except errors.Error as error:
             if is_stopping():
                 raise
-            self._record_failure(document_id, error, attempts)
+            logger.warning("document %s failed: %s", document_id, error.code)
+            message = error.message
+            if attempts and isinstance(error, TRANSIENT_ERRORS):
+                if attempts < MAX_ATTEMPTS:
+                    self._workspace.store.reading_queue.postpone(document_id, error.code, message)
+                    raise
+                message = f"{message} It was tried {attempts} times."
+            self._workspace.store.documents.fail(document_id, error.code, message)
             raise
 
-    def _record_failure(self, document_id: uuid.UUID, error: errors.Error, attempts: int | None) -> None:
-        logger.warning("document %s failed: %s", document_id, error.code)
-        message = error.message
-        if isinstance(error, TRANSIENT_ERRORS) and attempts:
-            if attempts < MAX_ATTEMPTS:
-                self._workspace.store.reading_queue.postpone(document_id, error.code, message)
-                return
-            message = f"{message} It was tried {attempts} times."
-        self._workspace.store.documents.fail(document_id, error.code, message)
-
-    def with_index(self, document: types.Document, work: Callable[[types.Index], None]) -> None:
-        """Call `work` with the document's index, again if the index switched to another embedding model meanwhile."""
+    def _with_ingestion(self, document: types.Document, work: "Callable[[ingestion.Ingestion], None]") -> None:
+        """Call `work` with the ingestion into the document's index, again if the index switched models meanwhile."""
         indexes = self._workspace.store.indexes
         index = indexes.get_by_id(document.index_id)
         try:
-            work(index)
+            work(self._ingestion(index))
         except errors.IndexError:
             switched = indexes.get_by_id(document.index_id)
             if switched.space == index.space:
                 raise
-            work(switched)
+            work(self._ingestion(switched))
 
-    def ingestion_for(self, index: types.Index) -> "ingestion.Ingestion":
-        """Return the ingestion into this index."""
+    def _ingestion(self, index: types.Index) -> "ingestion.Ingestion":
         return ingestion.Ingestion(
             config=self._workspace.config,
             store=self._workspace.store,
@@ -179,76 +224,6 @@ class DocumentReader:
             node_parser=self._workspace.node_parser,
             landmarks=vocabulary.landmarks(),
         )
-
-
-class LaneSteps:
-    """Takes one locked document from lane to lane."""
-
-    def __init__(
-        self,
-        reader: DocumentReader,
-        workspace: Workspace,
-        document_id: uuid.UUID,
-        on_progress: types.OnProgress,
-        *,
-        max_chunks: int | None = None,
-        is_stopping: IsCancelled = lambda: False,
-        attempts: int | None = None,
-    ) -> None:
-        self._reader = reader
-        self._workspace = workspace
-        self._document_id = document_id
-        self._on_progress = on_progress
-        self._max_chunks = max_chunks
-        self._is_stopping = is_stopping
-        self._attempts = attempts
-        self._stage = ""
-        self._recorded_at = 0.0
-
-    def run(self, lane: types.Lane) -> None:
-        """Do the work of `lane`; failures are recorded, not raised."""
-
-        def work(index: types.Index) -> None:
-            into = self._reader.ingestion_for(index)
-            if lane is types.Lane.EMBEDDING:
-                self._embed(into)
-                return
-            read = into.read_words if lane is types.Lane.READING else into.renew
-            read(
-                document,
-                self._record,
-                max_chunks=self._max_chunks,
-                on_parts=lambda unpacked: Attachments(self._workspace).keep(document, unpacked),
-                is_cancelled=self._is_cancelled,
-            )
-
-        document = self._workspace.store.documents.get(self._document_id)
-        recorded = self._reader.recorded_failures(self._document_id, self._is_stopping, self._attempts)
-        with contextlib.suppress(errors.Error), recorded:
-            self._reader.with_index(document, work)
-
-    def _embed(self, into: "ingestion.Ingestion") -> None:
-        into.embed(self._document_id, EMBED_BATCH)
-        now = self._workspace.store.documents.get(self._document_id)
-        self._on_progress(types.DocumentStatus.EMBEDDING, now.vector_count, now.chunk_count)
-
-    def _record(self, stage: str, done: int, total: int) -> None:
-        now = time.monotonic()
-        if stage != self._stage or done == total or now - self._recorded_at > PROGRESS_SECONDS:
-            self._workspace.store.documents.update_progress(self._document_id, types.DocumentStatus(stage), done, total)
-            self._stage, self._recorded_at = stage, now
-        self._on_progress(stage, done, total)
-        if self._is_stopping():
-            raise errors.CancelledError
-
-    def _is_cancelled(self) -> bool:
-        """Whether the worker stops, the reading was cancelled, or the document is gone."""
-        if self._is_stopping():
-            return True
-        try:
-            return self._workspace.store.reading_queue.lane(self._document_id) is None
-        except errors.StoreError:  # the reading itself will fail on it
-            return False
 
 
 @contextlib.contextmanager
@@ -265,9 +240,3 @@ def system_errors() -> Iterator[None]:
         raise errors.StoreError(
             N_("The system refused something: {error}. Make room on the disk, and try again."), error=reason
         ) from error
-
-
-def _wait_for_other_process(document: types.Document, on_progress: types.OnProgress) -> None:
-    """Report the progress of another process, and wait."""
-    on_progress(document.status, document.progress.done, document.progress.total)
-    time.sleep(POLL_SECONDS)

@@ -11,16 +11,14 @@ from typing import Any
 from rag import errors, types
 from rag.contract import SyncBody
 from rag.engine.ingestion.document_reader import TRANSIENT_CODES, TRANSIENT_ERRORS, system_errors
-from rag.engine.ingestion.folders import CONFINED, Folders
-from rag.engine.ingestion.sync import OnFile
+from rag.engine.ingestion.folders import CONFINED, Folders, OnFile
 from rag.engine.library.documents import Documents
-from rag.engine.matrix import fill_scheduling
-from rag.engine.matrix.cell_filling import fill
+from rag.engine.matrix import matrices
 from rag.engine.questions.questions import Questions
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
 from rag.messages import N_
-from rag.store import MAX_ATTEMPTS, AllowedFolders, JobCheckpoints, Started
+from rag.store import MAX_ATTEMPTS, AllowedFolders, JobCheckpoints
 
 logger = logging.getLogger(__name__)
 
@@ -83,11 +81,11 @@ class Jobs:
         if parsed.source is None:
             self._workspace.requested_index(parsed.index_name)
             return self._start("reindex", parsed.index_name, parsed.model_dump(mode="json"))
-        kept = parsed.model_dump(mode="json")
+        saved = parsed.model_dump(mode="json")
         if confined:
             AllowedFolders(self._workspace.config.folder_roots).require(parsed.source.folder_id)
-            kept[CONFINED] = True
-        return self._start("sync", parsed.index_name, kept)
+            saved[CONFINED] = True
+        return self._start("sync", parsed.index_name, saved)
 
     def _start(self, kind: types.JobKind, index_name: str, request: dict[str, Any]) -> types.Job:
         if index_name == types.DEFAULT_INDEX:  # a worker does not know which collection this name means here
@@ -99,8 +97,8 @@ class Jobs:
 
     def documents_to_reindex(self, index_name: str = types.DEFAULT_INDEX) -> builtins.list[types.Document]:
         """Return all documents of an index except those that wait for a password."""
-        found = self._documents.list(index_name)
-        return [document for document in found if document.status is not types.DocumentStatus.NEEDS_PASSWORD]
+        documents = self._documents.list(index_name)
+        return [document for document in documents if document.status is not types.DocumentStatus.NEEDS_PASSWORD]
 
     def refresh_folders(
         self, index_name: str = types.DEFAULT_INDEX, on_file: OnFile | None = None
@@ -141,29 +139,22 @@ class Jobs:
             return jobs.get(job_id)
         try:
             with system_errors():
-                self._execute(
-                    jobs.get(job_id), started, Checkpoints(self._workspace.store.checkpoints, job_id, between)
-                )
+                if started.attempts > MAX_ATTEMPTS:
+                    raise errors.ReadingInterruptedError(TOO_MANY_ATTEMPTS)
+                job = jobs.get(job_id)
+                steps = Checkpoints(self._workspace.store.checkpoints, job_id, between)
+                jobs.finish(job_id, self._run_kind(job, started.request, steps))
+                if job.kind == "matrix":  # cells may have been added after the job read the matrix
+                    matrices.refill_open_cells(self._workspace, uuid.UUID(started.request["matrix_id"]))
         except errors.CancelledError:
             logger.info("job %s was cancelled", job_id)
         except errors.Error as error:
             logger.warning("job %s failed: %s", job_id, error.code)
-            self._record_failure(job_id, error)
+            # transient failures are retried later, a limited number of times
+            is_transient = isinstance(error, TRANSIENT_ERRORS) or error.details.get("in_use")
+            if not is_transient or not jobs.postpone(job_id, error.code, error.message):
+                jobs.fail(job_id, error.code, error.message)
         return jobs.get(job_id)
-
-    def _execute(self, job: types.Job, started: Started, steps: Checkpoints) -> None:
-        if started.attempts > MAX_ATTEMPTS:
-            raise errors.ReadingInterruptedError(TOO_MANY_ATTEMPTS)
-        self._workspace.store.jobs.finish(job.id, self._run_kind(job, started.request, steps))
-        if job.kind == "matrix":  # cells may have been added after the job read the matrix
-            fill_scheduling.refill_open_cells(self._workspace, uuid.UUID(started.request["matrix_id"]))
-
-    def _record_failure(self, job_id: uuid.UUID, error: errors.Error) -> None:
-        """Record a failure; transient ones are retried later, a limited number of times."""
-        jobs = self._workspace.store.jobs
-        is_passing = isinstance(error, TRANSIENT_ERRORS) or error.details.get("in_use")
-        if not is_passing or not jobs.postpone(job_id, error.code, error.message):
-            jobs.fail(job_id, error.code, error.message)
 
     def _run_kind(self, job: types.Job, request: Mapping[str, Any], steps: Checkpoints) -> dict[str, Any]:
         """Return the job's result."""
@@ -175,17 +166,15 @@ class Jobs:
             case "reindex":
                 return self._reindex(job, report, steps)
             case "sync":
-                confined = bool(request.get(CONFINED))
-                wanted = {name: value for name, value in request.items() if name != CONFINED}
-                return self._sync_folder(parse(types.ReindexRequest, wanted), report, steps, confined=confined)
+                return self._sync_folder(request, report, steps)
             case "matrix":
                 matrix_id = uuid.UUID(request["matrix_id"])
-                return fill(self._workspace, self._questions, matrix_id, report, steps.pause)
+                return matrices.Matrices(self._workspace, self._questions).fill_cells(matrix_id, report, steps.pause)
 
     def _reindex(self, job: types.Job, report: types.OnProgress, steps: Checkpoints) -> dict[str, Any]:
         """Sync the folders, and re-read all documents that existed when the job began."""
         began = job.started_at or job.created_at
-        documents = [found for found in self.documents_to_reindex(job.index_name) if found.created_at <= began]
+        documents = [document for document in self.documents_to_reindex(job.index_name) if document.created_at <= began]
         folders = steps.once_for_group("folders", lambda: self._sync_folders(job.index_name, report, steps))
         states = {"ready": 0, "failed": 0, "gone": 0}
         for done, document in enumerate(documents):
@@ -213,15 +202,14 @@ class Jobs:
             return "gone"
         return "failed"
 
-    def _sync_folder(
-        self, request: types.ReindexRequest, report: types.OnProgress, steps: Checkpoints, *, confined: bool
-    ) -> dict[str, Any]:
-        """Sync the index with the folder of the request."""
+    def _sync_folder(self, saved: Mapping[str, Any], report: types.OnProgress, steps: Checkpoints) -> dict[str, Any]:
+        """Sync the index with the folder of the saved request."""
+        request = parse(types.ReindexRequest, {name: value for name, value in saved.items() if name != CONFINED})
         if request.source is None:
             raise errors.ValidationError(N_("The job names no folder. Start it again with a source."))
+        folders = Folders(self._workspace, confined=bool(saved.get(CONFINED)), once=steps.once)
         target = types.IndexTarget(index_name=request.index_name)
         wanted = types.IndexRequest(source=request.source, index=target)
-        folders = Folders(self._workspace, confined=confined, once=steps.once)
         synced = folders.ingest_folder(wanted, remove=True, on_file=_file_counter(report))
         return SyncBody.of(synced).model_dump(mode="json", by_alias=True)
 

@@ -1,6 +1,7 @@
 """Tasks of a worker for all users: reading documents, lane by lane, and running jobs."""
 
 import contextlib
+import logging
 import time
 from collections.abc import Callable, Iterator
 
@@ -18,8 +19,13 @@ YIELD_SECONDS = 5.0
 POLL_SECONDS = 0.5
 TIME_SLICE_SECONDS = 15.0
 """Time slice of a job while a job of another user, none of whose jobs is running, waits."""
+ORPHAN_SECONDS = 6 * 3600.0
+"""Interval between searches for orphans."""
 WORKER_ORIGIN = types.RequestOrigin("worker")
 """Origin of audit log entries: a worker acts for the user."""
+
+
+logger = logging.getLogger(__name__)
 
 
 class _StoppingError(Exception):
@@ -51,10 +57,7 @@ class WorkerTasks:
 
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
-
-    def use_background_timeouts(self) -> None:
-        """Use the longer database timeouts of a worker, where no user waits."""
-        self._resources.store.use_background_timeouts()
+        self._cleaned_at: float | None = None
 
     def listen(self, on_hint: Callable[[], None], *, wait: bool = True) -> None:
         """Call `on_hint` for new work until SIGINT or SIGTERM; without `wait`, only for hints already queued."""
@@ -69,40 +72,50 @@ class WorkerTasks:
         files. When `is_stopping` returns True, what is done so far is kept.
         """
         lanes = self._resources.store.document_scheduler
-        with lanes.next(lane, most_bytes=most_bytes) as taken:
-            if taken is None:
+        with lanes.next(lane, most_bytes=most_bytes) as claim:
+            if claim is None:
                 return None
-            workspace = Workspace(self._resources, taken.user_id, WORKER_ORIGIN)
+            workspace = Workspace(self._resources, claim.user_id, WORKER_ORIGIN)
             reader = DocumentReader(workspace)
-            before = workspace.store.documents.get(taken.document_id)
-            if not taken.attempts:
+            before = workspace.store.documents.get(claim.document_id)
+            if not claim.attempts:
                 return before  # not None: this lock may have kept the next lane off, which must look again
             with _trace_step(workspace, before, lane):
-                if taken.attempts > MAX_ATTEMPTS:
-                    reader.give_up(taken.document_id)
+                if claim.attempts > MAX_ATTEMPTS:
+                    reader.give_up(claim.document_id)
                 else:
-                    reader.step(taken.document_id, lane, is_stopping, taken.attempts)
+                    reader.step(claim.document_id, lane, is_stopping, claim.attempts)
                     if is_stopping():
-                        lanes.give_back(taken)
-                done = workspace.store.documents.get(taken.document_id)
-                _trace_outcome(done)
+                        lanes.give_back(claim)
+                done = workspace.store.documents.get(claim.document_id)
+                if done.status not in types.UNFINISHED:  # the trace ends with `ready` or `failed`
+                    figures = {"pages": done.page_count, "chunks": done.chunk_count}
+                    with tracing.span(done.status.value, document=done.id, **figures) as step:
+                        step.add(error=done.error_code)
             self._count_step(before, done, lane)
             return done
 
-    def is_due(self) -> bool:
-        """Whether the time to retry something has come."""
-        return self._resources.store.document_scheduler.is_due()
+    def clean_up(self) -> None:
+        """Finish deletions, and delete orphans from time to time. Raises StoreError."""
+        cleanup = self._resources.cleanup
+        cleanup.finish_deletions()
+        self._resources.store.rate_limits.forget()
+        if self._cleaned_at is None or time.monotonic() - self._cleaned_at >= ORPHAN_SECONDS:
+            self._cleaned_at = time.monotonic()
+            report = cleanup.find_orphans(delete=True)
+            if report.count or report.unconfirmed:
+                logger.info("orphans: %s", report.model_dump(exclude_defaults=True))
 
     def read_pictures(self) -> bool:
         """Recognise the text in one document's pictures; False if none wait, or there is more urgent work."""
-        taken = self._resources.store.document_scheduler.next_pictures()
-        if taken is None:
+        claim = self._resources.store.document_scheduler.next_pictures()
+        if claim is None:
             return False
-        workspace = Workspace(self._resources, taken.user_id, WORKER_ORIGIN)
-        if taken.attempts > MAX_ATTEMPTS:
-            workspace.store.reading_queue.give_up_pictures(taken.document_id)
+        workspace = Workspace(self._resources, claim.user_id, WORKER_ORIGIN)
+        if claim.attempts > MAX_ATTEMPTS:
+            workspace.store.reading_queue.give_up_pictures(claim.document_id)
             return True
-        return not DocumentReader(workspace).read_pictures(taken.document_id).pictures_waiting
+        return not DocumentReader(workspace).read_pictures(claim.document_id).pictures_waiting
 
     def run_next_job(self, is_stopping: Callable[[], bool]) -> types.Job | None:
         """Run the most urgent job of any user; None if there is none that is free.
@@ -111,24 +124,26 @@ class WorkerTasks:
         `is_stopping` returns True, it ends between two steps; it resumes there later.
         """
         store = self._resources.store
-        with store.job_scheduler.next() as taken:
-            if taken is None:
+        with store.job_scheduler.next() as claim:
+            if claim is None:
                 return None
-            jobs, turn = store.of(taken.user_id).jobs, _TimeSlice()
+            jobs, turn = store.of(claim.user_id).jobs, _TimeSlice()
 
             def between() -> None:
                 self._yield_to_documents(is_stopping)
-                if turn.is_over() and store.job_scheduler.others_wait(taken.user_id):
+                if turn.is_over() and store.job_scheduler.others_wait(claim.user_id):
                     raise _TimeSliceOverError
 
             try:
-                done = self._jobs(taken.user_id).run_locked(taken.job_id, between)
+                workspace = Workspace(self._resources, claim.user_id, WORKER_ORIGIN)
+                owner = Jobs(workspace, Documents(workspace), Questions(workspace))
+                done = owner.run_locked(claim.job_id, between)
             except _StoppingError:
-                jobs.give_back(taken.job_id)
-                return jobs.get(taken.job_id)
+                jobs.give_back(claim.job_id)
+                return jobs.get(claim.job_id)
             except _TimeSliceOverError:
-                jobs.give_way(taken.job_id)
-                return jobs.get(taken.job_id)
+                jobs.give_way(claim.job_id)
+                return jobs.get(claim.job_id)
         if done.status == "failed":
             store.monitoring.count_failure(done.error_code or errors.Error.code)
         elif done.finished_at:
@@ -158,10 +173,6 @@ class WorkerTasks:
         if counts := {name: count for name, count in counts.items() if count > 0}:
             figures.count(counts)
 
-    def _jobs(self, user_id: str) -> Jobs:
-        workspace = Workspace(self._resources, user_id, WORKER_ORIGIN)
-        return Jobs(workspace, Documents(workspace), Questions(workspace))
-
 
 @contextlib.contextmanager
 def _trace_step(workspace: Workspace, document: types.Document, lane: types.Lane) -> Iterator[None]:
@@ -174,10 +185,3 @@ def _trace_step(workspace: Workspace, document: types.Document, lane: types.Lane
         tracing.span(lane.value, document=document.id),
     ):
         yield
-
-
-def _trace_outcome(done: types.Document) -> None:
-    """Mark in the trace that a document is `ready` or has `failed`."""
-    if done.status not in types.UNFINISHED:
-        with tracing.span(done.status.value, document=done.id, pages=done.page_count, chunks=done.chunk_count) as step:
-            step.add(error=done.error_code)

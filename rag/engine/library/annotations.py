@@ -1,6 +1,5 @@
 """A reader's own highlights and notes in documents."""
 
-import builtins
 import uuid
 from collections.abc import Mapping
 from typing import Any
@@ -15,10 +14,6 @@ class Annotations:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-
-    def list(self, document_id: uuid.UUID) -> builtins.list[types.Annotation]:
-        """Return the annotations of a document in page order. Raises NotFoundError."""
-        return self._workspace.store.annotations.list(document_id)
 
     def add(self, document_id: uuid.UUID, request: types.AnnotationRequest | Mapping[str, Any]) -> types.Annotation:
         """Highlight a region, with or without a note.
@@ -36,7 +31,3 @@ class Annotations:
         return self._workspace.store.annotations.edit(
             document_id, annotation_id, parse(types.AnnotationEdit, {"note": note}).note
         )
-
-    def delete(self, document_id: uuid.UUID, annotation_id: uuid.UUID) -> None:
-        """Delete an annotation. Raises NotFoundError."""
-        self._workspace.store.annotations.delete(document_id, annotation_id)

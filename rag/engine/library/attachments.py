@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 
 from rag import errors, types
-from rag.engine.library.originals import Originals, sha256_of
+from rag.engine.library.files import Originals, sha256_of
 from rag.engine.workspace import Workspace
 from rag.messages import N_
 
@@ -27,8 +27,10 @@ class Attachments:
 
     def of(self, *container_ids: uuid.UUID) -> builtins.list[types.Document]:
         """Return the attachments of containers, recursively, including those in the trash."""
-        found = self._workspace.store.attachments.of(*container_ids) if container_ids else []
-        return [*found, *(self.of(*(part.id for part in found)) if found else ())]
+        if not container_ids:
+            return []
+        parts = self._workspace.store.attachments.of(*container_ids)
+        return [*parts, *self.of(*(part.id for part in parts))]
 
     def unread(self, container_id: uuid.UUID) -> builtins.list[types.Document]:
         """Return the direct attachments of a container that wait to be read."""
@@ -42,13 +44,13 @@ class Attachments:
         """
         if not unpacked and not container.parts:
             return
-        known = {part.document_id for part in container.parts}
+        earlier = {part.document_id for part in container.parts}
         added: builtins.list[uuid.UUID] = []
         with self._container_lock(container.id):
             room = _RemainingLimits(
                 self._workspace.config.rag_parsing, self._workspace.store.attachments.unpacked(container.id)
             )
-            parts = [self._add(container, part, known, room, added) for part in unpacked]
+            parts = [self._add(container, part, earlier, room, added) for part in unpacked]
         self._workspace.store.attachments.set_parts(container.id, parts)
         self._workspace.store.attachments.match_trash_state(container.id, added)
         for document_id in added:
@@ -71,7 +73,7 @@ class Attachments:
         self,
         container: types.Document,
         part: types.UnpackedPart,
-        known: set[uuid.UUID | None],
+        earlier: set[uuid.UUID | None],
         room: "_RemainingLimits",
         added: builtins.list[uuid.UUID],
     ) -> types.Part:
@@ -82,9 +84,10 @@ class Attachments:
         sha256 = sha256_of(part.file)
         # Deterministic, so that reading the container again, also concurrently, finds the document.
         document_id = uuid.uuid5(container.id, f"{part.name}\n{sha256}")
-        if self._is_there(document_id):
+        with contextlib.suppress(errors.NotFoundError):
+            self._workspace.store.documents.get(document_id)
             return outcome.model_copy(update={"document_id": document_id})
-        if reason := DELETED_REASON if document_id in known else room.refuse(part.size):
+        if reason := DELETED_REASON if document_id in earlier else room.refuse(part.size):
             return outcome.model_copy(update={"reason": reason})
         try:
             document = self._originals.keep(
@@ -99,28 +102,26 @@ class Attachments:
                 container=container,
             )
         except errors.DuplicateError as error:
-            return outcome.model_copy(update=_duplicate_of(error))
+            name = error.details["name"]
+            if error.details["in_trash"]:
+                reason = N_("its content is in the trash, as {present}").format(present=name)
+                return outcome.model_copy(update={"reason": reason})
+            reason = N_("its content was in the index already, as {present}").format(present=name)
+            return outcome.model_copy(update={"document_id": error.details["document_id"], "reason": reason})
         except (errors.SourceError, errors.ValidationError) as error:
             return outcome.model_copy(update={"reason": error.message})
         if document.status in types.UNFINISHED:
             added.append(document_id)
         return outcome.model_copy(update={"document_id": document_id})
 
-    def _is_there(self, document_id: uuid.UUID) -> bool:
-        try:
-            self._workspace.store.documents.get(document_id)
-        except errors.NotFoundError:
-            return False
-        return True
-
 
 class _RemainingLimits:
     """The remaining limits of a container, including what other processes took out of it."""
 
-    def __init__(self, limits: types.ParsingConfig, taken: types.Unpacked) -> None:
+    def __init__(self, limits: types.ParsingConfig, unpacked: types.Unpacked) -> None:
         self._limits = limits
-        self._files = taken.files
-        self._bytes = taken.size
+        self._files = unpacked.files
+        self._bytes = unpacked.size
 
     def refuse(self, size: int) -> str | None:
         """Count a file of this size; returns the reason if it exceeds a limit."""
@@ -131,14 +132,3 @@ class _RemainingLimits:
         self._files += 1
         self._bytes += size
         return None
-
-
-def _duplicate_of(error: errors.DuplicateError) -> dict[str, object]:
-    """Describe the document that has the same content."""
-    name = error.details["name"]
-    if error.details["in_trash"]:
-        return {"reason": N_("its content is in the trash, as {present}").format(present=name)}
-    return {
-        "document_id": error.details["document_id"],
-        "reason": N_("its content was in the index already, as {present}").format(present=name),
-    }

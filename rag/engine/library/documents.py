@@ -1,21 +1,28 @@
-"""Add, read, trash, restore and purge documents."""
+"""Add, read, list, edit, trash, restore and purge documents."""
 
 import builtins
-import functools
 import uuid
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePath
+from typing import Any
 
-from rag import errors, tracing, types
+from rag import errors, ingestion, tracing, types
 from rag.engine.ingestion.document_reader import DocumentReader
-from rag.engine.library import saved_filters
 from rag.engine.library.attachments import Attachments
-from rag.engine.library.file_names import display_name
-from rag.engine.library.originals import FileContent, Originals, as_file, sha256_of
+from rag.engine.library.files import FileContent, Originals, as_file, display_name, sha256_of
+from rag.engine.library.saved_filters import resolve_filters
+from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
 from rag.messages import N_
+from rag.providers import WebDownloader
 
 NO_FILTERS = types.Filters()
+EVERYTHING = types.DocumentQuery()
+
+
+class _Tagging(types.Model):
+    add: types.Tags
+    remove: types.Tags
 
 
 class Documents:
@@ -25,7 +32,7 @@ class Documents:
         self._workspace = workspace
         self._originals = Originals(workspace)
         self._reader = DocumentReader(workspace)
-        self._parts = Attachments(workspace)
+        self._attachments = Attachments(workspace)
 
     def list(
         self,
@@ -48,20 +55,30 @@ class Documents:
         if there is no such index or saved filter.
         """
         index = self._workspace.requested_index(index_name)
-        asked = types.DocumentQuery(
-            search=search,
-            filters=saved_filters.resolve_filters(self._workspace.store, filters),
-            status=status,
-            disabled=disabled,
-            in_trash=in_trash,
-        )
+        query = types.DocumentQuery(search=search, filters=filters, status=status, disabled=disabled, in_trash=in_trash)
         return self._workspace.store.documents.list(
-            index.id, asked, order_by=order_by, descending=descending, limit=limit, offset=offset
+            index.id, self._resolved(query), order_by=order_by, descending=descending, limit=limit, offset=offset
         )
+
+    def ids(
+        self, query: types.DocumentQuery = EVERYTHING, index_name: str = types.DEFAULT_INDEX
+    ) -> builtins.list[uuid.UUID]:
+        """Return the ids of the documents that `documents.list` would return, newest first. Raises as that."""
+        index = self._workspace.requested_index(index_name)
+        return self._workspace.store.document_metadata.ids(index.id, self._resolved(query))
+
+    def count(self, query: types.DocumentQuery = EVERYTHING, index_name: str = types.DEFAULT_INDEX) -> int:
+        """Return the number of documents that `documents.list` would return. Raises as that."""
+        index = self._workspace.requested_index(index_name)
+        return self._workspace.store.document_metadata.count(index.id, self._resolved(query))
 
     def get(self, document_id: uuid.UUID) -> types.Document:
         """Return a document, in the trash or not. Raises NotFoundError, PurgedError if it was purged."""
         return self._workspace.store.documents.get(document_id)
+
+    def attachments(self, *document_ids: uuid.UUID) -> builtins.list[types.Document]:
+        """Return the attachments of mails and archives, recursively, including those in the trash."""
+        return self._attachments.of(*document_ids)
 
     # --- adding ---
 
@@ -140,23 +157,23 @@ class Documents:
         """Return the document of the same name that the file is a new version of."""
         if on_same_name == "keep":
             return None
-        found = self._workspace.store.versions.of_same_name(index.id, display_name(name), sha256_of(path))
-        if found and on_same_name == "ask":
+        same = self._workspace.store.versions.of_same_name(index.id, display_name(name), sha256_of(path))
+        if same and on_same_name == "ask":
             raise errors.SameNameError(
                 N_(
                     "{name} (version {version}) is in the index with other content. Say whether this is a new version "
                     "of it, or a document of its own."
                 ),
-                name=found.name,
-                version=found.version,
+                name=same.name,
+                version=same.version,
                 details={
-                    "document_id": found.id,
-                    "name": found.name,
-                    "version": found.version,
-                    "created_at": found.created_at.isoformat(),
+                    "document_id": same.id,
+                    "name": same.name,
+                    "version": same.version,
+                    "created_at": same.created_at.isoformat(),
                 },
             )
-        return found.id if found else None
+        return same.id if same else None
 
     def upload(
         self,
@@ -174,43 +191,64 @@ class Documents:
         Returns the document, and whether it is new. Raises as `add`, and:
             errors.ValidationError: the key was used for another file.
         """
+        sources = self._workspace.store.sources
         with as_file(content) as path:
             index = self._index_of(replaces, index_name)
-            add = functools.partial(
-                self._add_file,
-                path,
-                name,
-                index,
-                password=password,
-                replaces=replaces,
-                on_same_name=on_same_name,
-                key=key,
-            )
-            return (add(), True) if key is None else self._add_once(path, key, index, add)
+            earlier = sources.find_by_upload_key(key) if key else None
+            if earlier is None:
+                try:
+                    document = self._add_file(
+                        path,
+                        name,
+                        index,
+                        password=password,
+                        replaces=replaces,
+                        on_same_name=on_same_name,
+                        key=key,
+                    )
+                except errors.DuplicateError:
+                    earlier = sources.find_by_upload_key(key) if key else None
+                    if earlier is None:  # else it is the same upload, sent twice at the same time
+                        raise
+                else:
+                    if key:  # not known yet to a document whose missing file was restored
+                        sources.set_upload_key(document.id, key)
+                    return document, True
+            if (earlier.index_id, earlier.sha256) != (index.id, sha256_of(path)):
+                raise errors.ValidationError(
+                    N_("The idempotency key was used for another file. Send this one under a new key."),
+                    details={"field": "Idempotency-Key", "document_id": str(earlier.id)},
+                )
+            if self._originals.restore_file(earlier.id, path):
+                earlier = self._enqueue(self._workspace.store.documents.get(earlier.id))
+            return earlier, False
 
-    def _add_once(
-        self, path: Path, key: str, index: types.Index, add: Callable[[], types.Document]
-    ) -> tuple[types.Document, bool]:
-        sources = self._workspace.store.sources
-        known = sources.find_by_upload_key(key)
-        if known is None:
-            try:
-                document = add()
-            except errors.DuplicateError:  # the same upload, sent twice at the same time
-                known = sources.find_by_upload_key(key)
-                if known is None:
-                    raise
-            else:
-                sources.set_upload_key(document.id, key)  # of a document whose missing file was restored
-                return document, True
-        if (known.index_id, known.sha256) != (index.id, sha256_of(path)):
-            raise errors.ValidationError(
-                N_("The idempotency key was used for another file. Send this one under a new key."),
-                details={"field": "Idempotency-Key", "document_id": str(known.id)},
+    def fetch(
+        self,
+        address: str,
+        *,
+        index_name: str = types.DEFAULT_INDEX,
+        on_same_name: types.OnSameName = "keep",
+        web: WebDownloader | None = None,
+    ) -> types.Document:
+        """Download a file from a public URL and add it as a document. `web` fetches it.
+
+        Raises as `add`, and:
+            errors.ValidationError: it is no http or https URL.
+            errors.ForbiddenError: its host is not public, or RAG_WEB_ADDRESSES is off.
+            errors.LimitError: the file is too large, or takes too long.
+            errors.SourceError: it cannot be fetched.
+        """
+        if not self._workspace.config.rag_web_addresses:
+            raise errors.ForbiddenError(
+                N_(
+                    "Files are not fetched from the web here: RAG_WEB_ADDRESSES is off. Save the file in your browser "
+                    "and upload it."
+                )
             )
-        if self._originals.restore_file(known.id, path):
-            known = self._enqueue(self._workspace.store.documents.get(known.id))
-        return known, False
+        fetcher = web or WebDownloader(self._workspace.config.rag_parsing.max_file_mb)
+        with fetcher.fetch(address) as file:
+            return self.add(file.path, file.name, index_name=index_name, source=address, on_same_name=on_same_name)
 
     def _enqueue(self, document: types.Document) -> types.Document:
         if document.status not in types.UNFINISHED:
@@ -219,6 +257,57 @@ class Documents:
             enqueued = self._workspace.store.reading_queue.enqueue(document.id)
             self._workspace.queue.enqueue(self._workspace.user_id, document.id)
         return enqueued
+
+    # --- metadata ---
+
+    def edit(self, document_id: uuid.UUID, changes: types.DocumentEdit | Mapping[str, Any]) -> types.Document:
+        """Change the name, title, author, date or tags of a document, or disable it; other fields stay.
+
+        The name is cleaned as that of an upload: of a path its last part, without characters that cannot be seen.
+        The new name and title can be searched at once; language models see them after the document is read again.
+
+        Raises:
+            errors.ValidationError: a value is empty, too long, or not a single line.
+            errors.NotFoundError: there is no such document.
+        """
+        edit, store = parse(types.DocumentEdit, changes), self._workspace.store
+        before = store.documents.get(document_id)
+        if "name" in edit.given:
+            name = with_extension(display_name(edit.name), before.name)
+            edit = types.DocumentEdit(**{**edit.model_dump(exclude_unset=True), "name": name})
+        after = store.document_metadata.edit(document_id, edit)
+        if after.chunk_count and (before.name, before.title) != (after.name, after.title):
+            # it was read already: make it searchable by its new name and title
+            pages = store.chunks.page_lines([(after.id, number + 1) for number in range(ingestion.FRONT_PAGES)])
+            lines = [line for page in sorted(pages) for line in pages[page]]
+            store.chunks.refresh_front(after.id, ingestion.identifying_text(after.name, after.title, lines))
+        return after
+
+    def tag(
+        self, document_ids: Sequence[uuid.UUID], *, add: Sequence[str] = (), remove: Sequence[str] = ()
+    ) -> Sequence[uuid.UUID]:
+        """Add and remove tags of documents. Returns the ids of those that changed.
+
+        Raises ValidationError if a tag is empty, too long, or not a single line.
+        """
+        parsed = parse(_Tagging, {"add": [*add], "remove": [*remove]})
+        return self._workspace.store.document_metadata.tag(document_ids, added=parsed.add, removed=parsed.remove)
+
+    def tags(self, index_name: str = types.DEFAULT_INDEX) -> builtins.list[types.TagCount]:
+        """Return the tags of an index with their numbers of documents. Raises NotFoundError."""
+        return self._workspace.store.document_metadata.tags(self._workspace.requested_index(index_name).id)
+
+    def move(self, document_ids: Sequence[uuid.UUID], index_name: str) -> Sequence[uuid.UUID]:
+        """Move documents into another of the user's indexes, created if needed. Returns the ids of those moved.
+
+        Raises ConflictError if the index has another embedding model, other chunking or the same content; or a document
+        is being read, follows a folder, or is an attachment. Nothing is moved.
+        """
+        index = self._workspace.ensure_index(index_name)
+        return self._workspace.store.collection_moves.move(document_ids, index.id)
+
+    def _resolved(self, query: types.DocumentQuery) -> types.DocumentQuery:
+        return query.model_copy(update={"filters": resolve_filters(self._workspace.store, query.filters)})
 
     # --- reading ---
 
@@ -276,3 +365,13 @@ class Documents:
     def purge(self, document_ids: Sequence[uuid.UUID]) -> types.PurgeReceipt:
         """Delete documents in the trash for good, with their files and the versions that `trash` takes along."""
         return self._originals.purge(document_ids)
+
+
+def with_extension(name: str, before: str) -> str:
+    """Return `name` with the extension of `before`, which tells the type of the file."""
+    ending = PurePath(before).suffix
+    has_ending = name.casefold().endswith(ending.casefold()) and len(name) > len(ending)
+    return name if has_ending else name + ending
+
+
+NO_FILTERS = types.Filters()

@@ -1,71 +1,317 @@
-"""The files of documents: originals, renditions, downloads and attachments."""
+"""The files of documents: originals, decrypted copies, downloads, and safe names."""
 
+import contextlib
+import hashlib
+import io
+import logging
+import re
+import shutil
 import tempfile
+import unicodedata
 import uuid
 import zipfile
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePath
 from typing import BinaryIO, cast
 
-from rag import errors, types
-from rag.engine.library.attachments import Attachments
-from rag.engine.library.documents import Documents
-from rag.engine.library.file_names import unique_names
+from rag import errors, parsing, tracing, types
+from rag.engine.operations import status
 from rag.engine.workspace import Workspace
 from rag.messages import N_
-from rag.providers import WebDownloader
+from rag.store import DiskUsage
 from rag.store.users.audit_log import Subject
+
+logger = logging.getLogger(__name__)
+
+FileContent = Path | bytes | BinaryIO
+
+NAME_LIMIT_BYTES = 200
+"""File systems allow 255 bytes; the rest is for numbers that make names unique."""
+RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+"""Names of devices on Windows, with any extension."""
+
+
+def display_name(name: str) -> str:
+    """Return the last part of a given file name, without characters that cannot be seen.
+
+    Letters with accents are single characters, as typed; macOS writes two, so that the name would be another.
+    """
+    last = PurePath(unicodedata.normalize("NFC", name).replace("\\", "/")).name
+    visible = "".join(char for char in last if char.isprintable()).strip()
+    return visible if visible.strip(".") else "unnamed"
+
+
+def unique_names(names: Sequence[str]) -> list[str]:
+    """Return a file name for each of `names`, safe on every file system and unique ignoring case."""
+    numbers: dict[str, int] = {}  # the last number of each name
+    unique = []
+    for name in map(safe_name, names):
+        stem, suffix = _parts(name)
+        candidate = name
+        while (key := _case_folded(candidate)) in numbers:
+            numbers[_case_folded(name)] += 1
+            candidate = f"{stem} ({numbers[_case_folded(name)]}){suffix}"
+        numbers[key] = 1
+        unique.append(candidate)
+    return unique
+
+
+def _case_folded(name: str) -> str:
+    return unicodedata.normalize("NFKC", name).casefold()
+
+
+def safe_name(name: str) -> str:
+    """Return the last part of `name` as a valid file name without any path."""
+    last = PurePath(name.replace("\\", "/")).name
+    printable = "".join(char if char.isprintable() and char not in '<>:"|?*' else "_" for char in last)
+    cleaned = unicodedata.normalize("NFC", printable).strip(" .") or "unnamed"
+    if RESERVED.fullmatch(cleaned):
+        cleaned = f"_{cleaned}"
+    stem, suffix = _parts(cleaned)
+    room = NAME_LIMIT_BYTES - len(suffix.encode())
+    return stem.encode()[:room].decode(errors="ignore").rstrip(" .") + suffix
+
+
+def _parts(name: str) -> tuple[str, str]:
+    """Return stem and extension; an overlong extension is none."""
+    path = PurePath(name)
+    return (path.stem, path.suffix) if len(path.suffix) <= 10 else (name, "")
+
+
+class Originals:
+    """One user's original files."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def keep(
+        self,
+        content: FileContent,
+        name: str,
+        index: types.Index,
+        *,
+        password: str | None = None,
+        source: str | None = None,
+        source_path: str | None = None,
+        mime_type: str | None = None,
+        sha256: str | None = None,
+        follows_source: bool = False,
+        in_trash: bool = False,
+        replaces: uuid.UUID | None = None,
+        document_id: uuid.UUID | None = None,
+        container: types.Document | None = None,
+        upload_key: str | None = None,
+    ) -> types.Document:
+        """Store a file as a new document; an encrypted one without a password waits for it.
+
+        `source_path` is the path within a synced folder; `mime_type` overrides the detected type; `sha256` is the known
+        hash. With `follows_source` duplicate content is allowed; with `in_trash` it waits to replace an older document;
+        `replaces` is the document that it is a new version of. An attachment has a fixed `document_id` in its
+        `container`. If a document has the same content but lost its file, it gets this one.
+
+        Raises:
+            errors.UnsupportedFileError: the file type is not supported.
+            errors.DuplicateError: the same content is in the index; `details` name it.
+            errors.PasswordError: the password is wrong.
+            errors.QuotaError: the quota is used up; `details` have `size`, `used_bytes` and `quota_bytes`.
+            errors.DiskFullError: too little disk space is left.
+        """
+        with as_file(content) as path:
+            self._check_size(path, name)
+            detected = parsing.detect_mime_type(path, name)
+            is_locked = parsing.needs_password(path)
+            waits = is_locked and password is None
+            document_id = document_id or uuid.uuid4()
+            label = types.shown_source(source, source_path or name) if source else None
+            if container:
+                outer = container.shown_source or container.name
+                label = f"{outer}{types.CONTAINER_SEPARATOR}{source_path or name}"
+            try:
+                with self._draft(document_id):
+                    self._put(document_id, path, password, display_name(name))
+                    return self._workspace.store.documents.add(
+                        index.id,
+                        document_id=document_id,
+                        name=display_name(name),
+                        mime_type=mime_type or detected,
+                        sha256=sha256 or sha256_of(path),
+                        size=path.stat().st_size,
+                        source=source,
+                        shown_source=label,
+                        status=types.DocumentStatus.NEEDS_PASSWORD if waits else types.DocumentStatus.QUEUED,
+                        follows_source=follows_source,
+                        in_trash=in_trash,
+                        replaces=replaces,
+                        container_id=container.id if container else None,
+                        upload_key=upload_key,
+                        drafted=True,
+                        quota_bytes=self._workspace.config.quota_bytes,
+                    )
+            except errors.DuplicateError as error:
+                restored = self._with_restored_file(error, path, password)
+                if restored is None:
+                    raise
+                return restored
+            except errors.Error as error:
+                if not error.details.get("uncertain"):
+                    raise
+                # The connection broke before the database said whether the row was saved. Until that is known the
+                # files are kept: a row without files would block uploading it again.
+                try:
+                    return self._workspace.store.documents.get(document_id)
+                except (errors.NotFoundError, errors.StoreError):
+                    raise error from None
+
+    def _put(self, document_id: uuid.UUID, path: Path, password: str | None, name: str) -> None:
+        if password is not None and parsing.needs_password(path):
+            with _decrypted(path, password, name) as decrypted:
+                self._workspace.files.put(document_id, "rendition", decrypted)
+        with tracing.span("store", document=document_id, bytes=path.stat().st_size):
+            self._workspace.files.put(document_id, "original", path)
+
+    def _with_restored_file(
+        self, error: errors.DuplicateError, path: Path, password: str | None
+    ) -> types.Document | None:
+        """Return the document with the same content if its missing file is restored; None for a true duplicate."""
+        present = error.details.get("document_id")
+        if not isinstance(present, uuid.UUID) or self._workspace.files.exists(present, "original"):
+            return None
+        is_older = "version" in error.details
+        if not is_older:
+            self._workspace.store.documents.restore([present])
+        self.restore_file(present, path, password)
+        return None if is_older else self._workspace.store.documents.get(present)
+
+    def restore_file(self, document_id: uuid.UUID, path: Path, password: str | None = None) -> bool:
+        """Restore a document's missing file and let it be read. Returns whether it was missing."""
+        if self._workspace.files.exists(document_id, "original"):
+            return False
+        document = self._workspace.store.documents.get(document_id)
+        self._put(document_id, path, password, document.name)
+        is_locked = document.status is types.DocumentStatus.NEEDS_PASSWORD and password is None
+        if document.status is not types.DocumentStatus.READY and not is_locked and document.deleted_at is None:
+            self._workspace.store.reading_queue.resume(document_id)
+        return True
+
+    def unlock(self, document_id: uuid.UUID, password: str) -> None:
+        """Decrypt a document that waits for its password. Raises PasswordError if the password is wrong."""
+        original = self._workspace.files.local_path(document_id, "original")
+        name = self._workspace.store.documents.get(document_id).name
+        with _decrypted(original, password, name) as decrypted:
+            self._workspace.store.put_rendition(self._workspace.files, document_id, decrypted)
+
+    def purge(self, document_ids: Sequence[uuid.UUID]) -> types.PurgeReceipt:
+        """Delete documents in the trash with their versions and files. Returns what was deleted.
+
+        Files are deleted after the rows; if that fails, a worker retries.
+        """
+        receipt = self._workspace.store.documents.purge(document_ids)
+        before = self._file_totals(receipt.document_ids)
+        unfinished = sum(not self._delete_files(document_id) for document_id in receipt.document_ids)
+        after = self._file_totals(receipt.document_ids)
+        files, size = before.files - after.files, before.bytes - after.bytes
+        return receipt.model_copy(update={"files": files, "bytes": size, "unfinished": unfinished})
+
+    def _file_totals(self, document_ids: Sequence[uuid.UUID]) -> DiskUsage:
+        """Count the files of documents and their bytes; failing storage does not count."""
+        files = size = 0
+        for document_id in document_ids:
+            with contextlib.suppress(errors.StoreError):
+                usage = self._workspace.files.disk_usage(document_id)
+                files, size = files + usage.files, size + usage.bytes
+        return DiskUsage(files, size)
+
+    @contextlib.contextmanager
+    def _draft(self, document_id: uuid.UUID) -> Iterator[None]:
+        """Delete the files if the block fails before their row is saved, or that is unknown after a lost connection."""
+        self._workspace.store.pending_deletions.draft(document_id)
+        try:
+            yield
+        except BaseException:
+            self._delete_files(document_id)
+            raise
+
+    def _delete_files(self, document_id: uuid.UUID) -> bool:
+        """Delete the files of a document without a row; on failure returns False, and a worker retries."""
+        try:
+            with self._workspace.store.pending_deletions.taking(document_id) as is_unowned:
+                if is_unowned:
+                    self._workspace.files.delete(document_id)
+        except errors.StoreError as error:
+            logger.warning("files of document %s are still to be deleted: %s", document_id, error)
+            return False
+        return True
+
+    def _check_size(self, path: Path, name: str) -> None:
+        limits = self._workspace.config.rag_parsing
+        size = path.stat().st_size
+        if size == 0:
+            raise errors.UnreadableFileError(N_("{name} is empty. Check the file and upload it again."), name=name)
+        if size > limits.max_file_bytes:
+            raise errors.ValidationError(
+                N_(
+                    "{name} has {size} MB, more than the limit of {limit} MB. Split it, or raise "
+                    "RAG_PARSING__MAX_FILE_MB."
+                ),
+                name=name,
+                size=f"{size / 1024 / 1024:.0f}",
+                limit=limits.max_file_mb,
+            )
+        status.require_free_space(self._workspace.config, size)
+
+
+@contextlib.contextmanager
+def _decrypted(path: Path, password: str, name: str) -> Iterator[Path]:
+    """Provide the decrypted file while the block runs. Raises PasswordError."""
+    with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
+        decrypted = Path(folder) / "decrypted.pdf"
+        parsing.decrypt(path, decrypted, password, name=name)
+        yield decrypted
+
+
+@contextlib.contextmanager
+def as_file(content: FileContent) -> Iterator[Path]:
+    """Provide `content` as a file on disk, in a temporary one if needed."""
+    if isinstance(content, Path):
+        if not content.is_file():
+            raise errors.SourceError(
+                N_("There is no file {path}. Check the path."), path=content, details={"path": str(content)}
+            )
+        yield content
+        return
+    with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
+        path = Path(folder) / "upload"
+        stream = io.BytesIO(content) if isinstance(content, bytes) else content
+        with path.open("wb") as target:
+            shutil.copyfileobj(stream, target)
+        yield path
+
+
+def sha256_of(path: Path) -> str:
+    """Return the file's SHA-256 as a hexadecimal string."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class Files:
     """The files of one user's documents."""
 
-    def __init__(self, workspace: Workspace, documents: Documents) -> None:
+    def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._documents = documents
 
     def original(self, document_id: uuid.UUID) -> Path:
         """Return the path of the uploaded file."""
         return self._workspace.files.local_path(document_id, "original")
 
-    def taken(self, document_id: uuid.UUID) -> bytes:
+    def download(self, document_id: uuid.UUID) -> bytes:
         """Return the uploaded file for download, which is recorded in the audit log. Raises as `archive`."""
         content = self.original(document_id).read_bytes()
-        self._note([self._workspace.store.documents.get(document_id)])
+        self._audit([self._workspace.store.documents.get(document_id)])
         return content
 
     def rendition(self, document_id: uuid.UUID) -> Path:
         """Return the path of the PDF that is parsed, shown and highlighted."""
         return self._workspace.files.local_path(document_id, "rendition")
-
-    def fetch(
-        self,
-        address: str,
-        *,
-        index_name: str = types.DEFAULT_INDEX,
-        on_same_name: types.OnSameName = "keep",
-        web: WebDownloader | None = None,
-    ) -> types.Document:
-        """Download a file from a public URL and add it as a document. `web` fetches it.
-
-        Raises as `documents.add`, and:
-            errors.ValidationError: it is no http or https URL.
-            errors.ForbiddenError: its host is not public, or RAG_WEB_ADDRESSES is off.
-            errors.LimitError: the file is too large, or takes too long.
-            errors.SourceError: it cannot be fetched.
-        """
-        if not self._workspace.config.rag_web_addresses:
-            raise errors.ForbiddenError(
-                N_(
-                    "Files are not fetched from the web here: RAG_WEB_ADDRESSES is off. Save the file in your browser "
-                    "and upload it."
-                )
-            )
-        fetcher = web or WebDownloader(self._workspace.config.rag_parsing.max_file_mb)
-        with fetcher.fetch(address) as file:
-            return self._documents.add(
-                file.path, file.name, index_name=index_name, source=address, on_same_name=on_same_name
-            )
 
     def archive(self, document_ids: Sequence[uuid.UUID]) -> BinaryIO:
         """Return the originals of documents as an open ZIP file, recorded in the audit log.
@@ -75,16 +321,12 @@ class Files:
         documents = [self._workspace.store.documents.get(document_id) for document_id in document_ids]
         packed = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-            for document, name in zip(documents, unique_names([one.name for one in documents]), strict=True):
+            for document, name in zip(documents, unique_names([document.name for document in documents]), strict=True):
                 archive.write(self.original(document.id), name)
         packed.seek(0)
-        self._note(documents)
+        self._audit(documents)
         return packed
 
-    def _note(self, taken: Sequence[types.Document]) -> None:
-        subjects = [Subject("document", str(one.id), one.name) for one in taken]
+    def _audit(self, documents: Sequence[types.Document]) -> None:
+        subjects = [Subject("document", str(document.id), document.name) for document in documents]
         self._workspace.store.audit.add("export", *subjects, owner=self._workspace.user_id, format="original")
-
-    def parts(self, *document_ids: uuid.UUID) -> list[types.Document]:
-        """Return the attachments of mails and archives, recursively, including those in the trash."""
-        return Attachments(self._workspace).of(*document_ids)

@@ -15,6 +15,11 @@ from rag.store.users.audit_log import Subject
 
 ZOOM_RANGE = (0.1, 6.0)
 """Pixels per point in which a page is drawn."""
+MAX_WORDS_CHARS = 2000
+INTERCHANGEABLE = ("'’‘ʼ`", '"“”„«»', "-‐‑‒–—−")
+"""Characters that match each other."""
+LINE_BREAK = r"(?:[-\u00ad]\s*\n\s*|\u00ad)?"
+"""A word may be hyphenated at the end of a line, between any two letters."""
 
 
 class MarkedCopy(NamedTuple):
@@ -37,10 +42,10 @@ class Pages:
 
     def text(self, document_id: uuid.UUID, page_numbers: Sequence[int]) -> types.Passage:
         """Return the lines of pages, each once though chunks overlap."""
-        asked = [(document_id, number) for number in page_numbers]
-        found = self._workspace.store.chunks.page_lines(asked)
+        pages = [(document_id, number) for number in page_numbers]
+        lines = self._workspace.store.chunks.page_lines(pages)
         return types.Passage(
-            document_id=document_id, lines=tuple(line for page in asked for line in found.get(page, ()))
+            document_id=document_id, lines=tuple(line for page in pages for line in lines.get(page, ()))
         )
 
     def image(
@@ -90,11 +95,11 @@ class Pages:
         `say` translates the notes. Raises NotFoundError if it quotes nothing of this document, or the document is gone.
         """
         rendition = self._workspace.files.local_path(document_id, "rendition")
-        found = _highlights(response, document_id, say)
+        highlights = _highlights(response, document_id, say)
         write = parsing.annotated_pdf if whole else parsing.annotated_excerpt
-        return MarkedCopy(found, write(rendition, found))
+        return MarkedCopy(highlights, write(rendition, highlights))
 
-    def taken(self, document_id: uuid.UUID, copy: MarkedCopy) -> bytes:
+    def download(self, document_id: uuid.UUID, copy: MarkedCopy) -> bytes:
         """Return a marked copy's content for download, which is recorded in the audit log. Raises NotFoundError."""
         subject = Subject("document", str(document_id), self._workspace.store.documents.get(document_id).name)
         self._workspace.store.audit.add("export", subject, owner=self._workspace.user_id, format="marked")
@@ -140,13 +145,6 @@ def _highlights(response: types.AnswerResponse, document_id: uuid.UUID, say: Tra
     return tuple(types.Highlight(region=region, note="\n\n".join(own)) for region, own in notes.items())
 
 
-MAX_WORDS_CHARS = 2000
-INTERCHANGEABLE = ("'’‘ʼ`", '"“”„«»', "-‐‑‒–—−")
-"""Characters that match each other."""
-LINE_BREAK = r"(?:[-\u00ad]\s*\n\s*|\u00ad)?"
-"""A word may be hyphenated at the end of a line, between any two letters."""
-
-
 def find_words(words: str, text: str) -> Iterator[types.Span]:
     """Yield where `words` stand in `text`, ignoring case, line breaks, hyphenation and styles of quotation marks."""
     parts = [LINE_BREAK.join(map(_letter, word)) for word in words[:MAX_WORDS_CHARS].split()]
@@ -176,9 +174,8 @@ class Chunks:
 
     def get(self, chunk_id: uuid.UUID) -> types.Chunk:
         """Return a chunk, of a document in the trash or not. Raises NotFoundError."""
-        found = self._workspace.store.chunks.get([chunk_id])
-        if not found:
-            raise errors.NotFoundError(
-                N_("There is no chunk {id}. Search again: its document may have been re-read."), id=chunk_id
-            )
-        return found[0][0]
+        for chunk, *_ in self._workspace.store.chunks.get([chunk_id]):
+            return chunk
+        raise errors.NotFoundError(
+            N_("There is no chunk {id}. Search again: its document may have been re-read."), id=chunk_id
+        )

@@ -22,36 +22,24 @@ class SavedFilters:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    def list(self) -> list[types.SavedFilter]:
-        """Return all filters in alphabetical order."""
-        return self._workspace.store.saved_filters.list()
-
-    def get(self, name: str) -> types.SavedFilter:
-        """Return a filter by name. Raises NotFoundError."""
-        return self._workspace.store.saved_filters.get(name)
-
     def save(self, name: str, filters: types.Filters | Mapping[str, Any]) -> types.SavedFilter:
         """Save filters under a name, replacing earlier ones.
 
         Raises ValidationError if the name is empty or too long, or the filters are malformed, empty, or refer to a
         saved filter themselves.
         """
-        named, kept = parse(_Named, {"name": name}).name, parse(types.Filters, filters)
-        if kept.saved is not None:
+        label, parsed = parse(_Named, {"name": name}).name, parse(types.Filters, filters)
+        if parsed.saved is not None:
             raise errors.ValidationError(
                 N_("A saved filter cannot name another. Give its fields instead."), details={"field": "saved"}
             )
-        if kept == types.Filters():
+        if parsed == types.Filters():
             raise errors.ValidationError(
                 N_("The filter lets everything through. Give tags, an author, a date or another field."),
                 details={"field": "filters"},
             )
-        self._workspace.store.saved_filters.put(named, kept)
-        return types.SavedFilter(name=named, filters=kept)
-
-    def delete(self, name: str) -> None:
-        """Delete a filter by name. Raises NotFoundError."""
-        self._workspace.store.saved_filters.delete(name)
+        self._workspace.store.saved_filters.put(label, parsed)
+        return types.SavedFilter(name=label, filters=parsed)
 
 
 def resolve_filters(store: UserStore, filters: types.Filters) -> types.Filters:

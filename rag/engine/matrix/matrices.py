@@ -2,18 +2,66 @@
 
 import builtins
 import datetime as dt
+import logging
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from rag import errors, export, types, vocabulary
-from rag.engine.matrix import answer_agreement, cell_filling, fill_scheduling
+from rag import answering, errors, export, types, vocabulary
+from rag.answering.extraction import answer_fit
+from rag.answering.extraction.answer_fit import Fit
+from rag.answering.tables.figure_rows import Statements
+from rag.engine.matrix import answer_agreement
 from rag.engine.questions.questions import Questions
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
 from rag.messages import N_
 from rag.store.users.audit_log import Subject
+
+logger = logging.getLogger(__name__)
+
+MAX_CHARS = 600
+"""Maximum length of a cell's answer."""
+MODEL_SENTENCES = 2
+"""Number of sentences of a language model's answer."""
+
+
+def job_of(workspace: Workspace, matrix: types.Matrix) -> types.Job | None:
+    """Return the current or last job that fills the matrix, or None."""
+    try:
+        return workspace.store.jobs.get(matrix.job_id) if matrix.job_id else None
+    except errors.NotFoundError:
+        return None
+
+
+def start(workspace: Workspace, matrix: types.Matrix) -> types.Job:
+    """Start filling a matrix, or return the job that does so; a follow-up job handles what is added meanwhile.
+
+    Raises NotFoundError if the matrix is gone.
+    """
+    present = job_of(workspace, matrix)
+    if present is not None and present.finished_at is None:
+        return present
+    index_name = workspace.requested_index(types.DEFAULT_INDEX).name
+    cells = len(matrix.questions) * len(matrix.lineage_ids)  # the weight of the job among the user's jobs
+    job = workspace.store.jobs.create("matrix", index_name, {"matrix_id": str(matrix.id), "cells": cells})
+    workspace.store.matrices.set_job(matrix.id, job.id)
+    workspace.queue.enqueue_job(workspace.user_id, job.id)
+    return job
+
+
+def refill_open_cells(workspace: Workspace, matrix_id: uuid.UUID) -> None:
+    """Start another job for cells that were added while the last one ran."""
+    for matrix in workspace.store.matrices.open(matrix_id=matrix_id):
+        start(workspace, matrix)
+
+
+def refill_for_document(workspace: Workspace, document: types.Document) -> None:
+    """Refill the matrices of a ready document whose content they have not asked yet."""
+    for matrix in workspace.store.matrices.open(lineage_id=document.lineage_id or document.id):
+        logger.info("matrix %s is filled for document %s", matrix.id, document.id)
+        start(workspace, matrix)
 
 
 class Matrices:
@@ -22,14 +70,6 @@ class Matrices:
     def __init__(self, workspace: Workspace, questions: Questions) -> None:
         self._workspace = workspace
         self._questions = questions
-
-    def templates(self) -> tuple[types.MatrixTemplate, ...]:
-        """Return question sets for common kinds of documents."""
-        return vocabulary.question_sets()
-
-    def list(self) -> builtins.list[types.Matrix]:
-        """Return all matrices, latest first."""
-        return self._workspace.store.matrices.list()
 
     def create(self, request: types.MatrixRequest | Mapping[str, Any]) -> types.Matrix:
         """Create a matrix; a worker fills it.
@@ -56,7 +96,7 @@ class Matrices:
         lineages = self._lineages(parsed.document_ids)
         documents = self._workspace.store.matrices.documents(lineages)
         cells = [
-            types.SavedCell(cell=cell_filling.answer_cell(self._workspace, self._questions, document, number, question))
+            types.SavedCell(cell=self._answer_cell(document, number, question))
             for document in documents
             if document.status is types.DocumentStatus.READY
             for number, question in enumerate(parsed.questions)
@@ -89,8 +129,8 @@ class Matrices:
 
     def _lineages(self, document_ids: Iterable[uuid.UUID]) -> builtins.list[uuid.UUID]:
         store = self._workspace.store
-        found = [store.documents.get(document_id) for document_id in dict.fromkeys(document_ids)]
-        lineages = [*dict.fromkeys(document.lineage_id or document.id for document in found)]
+        documents = [store.documents.get(document_id) for document_id in dict.fromkeys(document_ids)]
+        lineages = [*dict.fromkeys(document.lineage_id or document.id for document in documents)]
         if len(store.matrices.documents(lineages)) < len(lineages):
             raise errors.NotFoundError(
                 N_("A matrix is of documents of your own that are not in the trash. Choose others.")
@@ -99,11 +139,80 @@ class Matrices:
 
     def fill(self, matrix_id: uuid.UUID) -> types.Job:
         """Start filling empty and outdated cells, or return the job that does so. Raises NotFoundError."""
-        return fill_scheduling.start(self._workspace, self._workspace.store.matrices.get(matrix_id))
+        return start(self._workspace, self._workspace.store.matrices.get(matrix_id))
+
+    def fill_cells(self, matrix_id: uuid.UUID, report: types.OnProgress, pause: Callable[[], None]) -> dict[str, Any]:
+        """Answer empty and outdated cells in this process. Documents that are not read yet are skipped.
+
+        Each answer is saved at once, so that an interrupted job resumes where it was. `pause` is called before each
+        question.
+
+        Returns:
+            The numbers of cells `answered`, `notFound` and `failed`; `waiting`, the names of skipped documents.
+
+        Raises:
+            errors.NotFoundError: the matrix is gone.
+            errors.CancelledError: the job was cancelled.
+            errors.ProviderError: a provider refuses or is down.
+        """
+        store = self._workspace.store.matrices
+        matrix = store.get(matrix_id)
+        documents = store.documents(matrix.lineage_ids)
+        cells = {(saved.cell.lineage_id, saved.cell.question): saved for saved in store.cells(matrix_id)}
+        counts = {"answered": 0, "not_found": 0, "failed": 0}
+        total, done = len(documents) * len(matrix.questions), 0
+        for document in documents:
+            for number, question in enumerate(matrix.questions):
+                report("cells", done, total)
+                done += 1
+                saved = cells.get((document.lineage_id or document.id, number))
+                if saved is not None and _is_fresh(saved, document):
+                    counts[saved.cell.status] += 1
+                elif document.status is types.DocumentStatus.READY:
+                    pause()
+                    cell = self._answer_cell(document, number, question)
+                    try:
+                        store.put(matrix_id, question, cell)
+                    except errors.NotFoundError:  # its question or document was removed meanwhile
+                        store.get(matrix_id)
+                    counts[cell.status] += 1
+        report("cells", total, total)
+        return {
+            "answered": counts["answered"],
+            "notFound": counts["not_found"],
+            "failed": counts["failed"],
+            "waiting": [document.name for document in documents if document.status is not types.DocumentStatus.READY],
+        }
+
+    def _answer_cell(self, document: types.Document, number: int, question: types.MatrixQuestion) -> types.MatrixCell:
+        """Answer one question from one document. Raises ProviderError."""
+        request = types.AnswerRequest(
+            index_name=str(document.index_id),
+            question=question.text,
+            retrieval=types.RetrievalOptions(filters=types.Filters(document_ids=(document.id,))),
+        )
+        try:
+            response = self._questions.answer(request)
+            item = answer_fit.requested_item(question.text)
+            names = [item.place] if item and item.place else []
+            # the pages of the document's own statement with the requested line item
+            pages = vocabulary.own_pages(self._workspace.store.pages.landmarks(document.id, names))
+            content = _answer_fields(question.text, response, pages)
+        except (errors.GroundingError, errors.NotFoundError) as error:  # concerns this document only
+            content = {"status": "failed", "reason": error.message}
+        return types.MatrixCell(
+            lineage_id=document.lineage_id or document.id,
+            question=number,
+            document_id=document.id,
+            version=document.version,
+            sha256=document.sha256,
+            answered_at=dt.datetime.now(dt.UTC),
+            **content,
+        )
 
     def job(self, matrix_id: uuid.UUID) -> types.Job | None:
         """Return the current or last job that fills the matrix. Raises NotFoundError."""
-        return fill_scheduling.job_of(self._workspace, self._workspace.store.matrices.get(matrix_id))
+        return job_of(self._workspace, self._workspace.store.matrices.get(matrix_id))
 
     def cancel(self, matrix_id: uuid.UUID) -> types.Job | None:
         """Stop filling after the current question, until `fill` or an edit. Answers are kept. Raises NotFoundError."""
@@ -119,7 +228,7 @@ class Matrices:
             matrix=matrix,
             documents=tuple(documents),
             cells=tuple(_shown_cells(matrix.questions, documents, store.cells(matrix_id))),
-            job=fill_scheduling.job_of(self._workspace, matrix),
+            job=job_of(self._workspace, matrix),
         )
 
     def delete(self, matrix_id: uuid.UUID) -> None:
@@ -135,31 +244,136 @@ class Matrices:
         return write(filled, say)
 
 
+def _is_fresh(saved: types.SavedCell, document: types.Document) -> bool:
+    """Whether a cell was answered from the document's current content."""
+    return saved.cell.status != "failed" and saved.cell.sha256 == document.sha256
+
+
+def _answer_fields(question: str, response: types.AnswerResponse, statements: Statements) -> dict[str, Any]:
+    """Return the fields of a cell: the best answer, its verdict and its place."""
+    chosen = _best_citation(question, response, statements) if response.status == "ok" else None
+    if chosen is None:
+        return {"status": "not_found", "model": response.model}
+    citation, support, likelihood = chosen
+    row = _row(response, citation)
+    return {
+        "status": "answered",
+        "answer": _row_text(row) if row else _text(response, citation),
+        "value": row.cells[row.asked] if row and row.asked is not None else None,
+        "verdict": support,
+        "likelihood": likelihood,
+        "quote": citation.quote,
+        "page_number": _page(response, citation),
+        "page_label": citation.page_label,
+        "regions": citation.regions,
+        "model": response.model,
+    }
+
+
+def _page(response: types.AnswerResponse, citation: types.Citation) -> int:
+    hit = response.sources[citation.citation_id]
+    return citation.regions[0].page_number if citation.regions else citation.lines_in(hit)[0].page_number
+
+
+class _Choice(NamedTuple):
+    """The best citation, its verdict, and else its likelihood."""
+
+    citation: types.Citation
+    support: types.Support | None
+    likelihood: float | None
+
+
+def _best_citation(question: str, response: types.AnswerResponse, statements: Statements) -> _Choice | None:
+    """Return the citation that answers best, or None.
+
+    Proved statements come first, then those that fit the question better. A line item outside the document's own
+    statement may be an affiliate's, and is not proved. A quote whose fit cannot be checked is at most likely.
+    """
+
+    def is_proved(citation: types.Citation) -> bool:
+        support = response.sentences[citation.sentence].support
+        return support is not None and support.is_proved
+
+    fitting = [
+        (fit, citation)
+        for citation, _ in response.cited
+        if (fit := _fit(question, response, citation, statements)) is None or fit > Fit.UNNAMED
+    ]
+    if not fitting:
+        return None
+    fit, citation = max(fitting, key=lambda pair: (is_proved(pair[1]), pair[0] in (Fit.GIVES, None)))
+    support = response.sentences[citation.sentence].support
+    if not is_proved(citation):
+        return _Choice(citation, support, None)
+    if fit is None and response.confidence == "likely":
+        return _Choice(citation, None, response.likelihood)
+    alike = [response.sentences[other.sentence].text for kind, other in fitting if kind is not None]
+    is_given = fit is Fit.GIVES and not _has_conflicting_figures(question, alike)
+    is_sure = is_given or (fit is None and response.confidence is None)
+    return _Choice(citation, support if is_sure else types.Support.NOT_VERIFIED, None)
+
+
+def _has_conflicting_figures(question: str, statements: Sequence[str]) -> bool:
+    """Whether statements that may give the figure give different ones, such as of a segment and of the whole."""
+    first, *others = (answer_agreement.read(question, statement) for statement in statements)
+    return not all(answer_agreement.agree(first, other) for other in others)
+
+
+def _fit(question: str, response: types.AnswerResponse, citation: types.Citation, statements: Statements) -> Fit | None:
+    hit = response.sources[citation.citation_id]
+    fit = answer_fit.fit(question, response.sentences[citation.sentence].text, _row(response, citation), hit)
+    is_own = answer_fit.is_own_item(question, _page(response, citation), statements)
+    return fit if is_own or fit is not Fit.GIVES else Fit.NEAR
+
+
+def _row(response: types.AnswerResponse, citation: types.Citation) -> types.QuotedRow | None:
+    return citation.row if citation.sentence in response.rows else None
+
+
+def _text(response: types.AnswerResponse, first: types.Citation) -> str:
+    """Return the cited statement; of a model's answer also the next one, as the first may state nothing."""
+    count = 1 if response.model == answering.EXTRACTIVE_MODEL else MODEL_SENTENCES
+    sentences = response.sentences[first.sentence : first.sentence + count]
+    text = " ".join(" ".join(sentence.text.split()) for sentence in sentences if not sentence.is_unproved)
+    return text if len(text) <= MAX_CHARS else f"{text[:MAX_CHARS].rpartition(' ')[0]} …"
+
+
+def _row_text(row: types.QuotedRow) -> str:
+    """Format a table row, such as "Net sales, 2022: 394,328 (in millions)"."""
+    columns = [*row.columns, *[""] * (len(row.cells) - len(row.columns))]
+    chosen = [row.asked] if row.asked is not None else [*range(len(row.cells))]
+    cells = "; ".join(f"{columns[i]}: {row.cells[i]}" if columns[i] else row.cells[i] for i in chosen)
+    caption = f" ({row.caption.strip('() ')})" if row.caption else ""
+    text = f"{row.label}, {cells}{caption}" if row.label else f"{cells}{caption}"
+    return text[:MAX_CHARS]
+
+
 def _shown_cells(
     questions: Sequence[types.MatrixQuestion], documents: Iterable[types.Document], kept: Sequence[types.SavedCell]
 ) -> list[types.ShownCell]:
     """Return the cells of `documents`, with outdated and conflicting ones marked."""
-    present = {document.lineage_id: document for document in documents}
-    found = [one for one in kept if one.cell.lineage_id in present]
-    others = _conflicts_with_others(questions, [one.cell for one in found])
+    by_lineage = {document.lineage_id: document for document in documents}
+    cells = [saved for saved in kept if saved.cell.lineage_id in by_lineage]
+    others = _conflicts_with_others(questions, [saved.cell for saved in cells])
     return [
         types.ShownCell(
-            cell=one.cell,
-            previous=one.previous,
-            is_stale=one.cell.status != "failed" and not cell_filling.is_fresh(one, present[one.cell.lineage_id]),
-            conflict=_conflict_with_previous(questions, one) or others.get((one.cell.lineage_id, one.cell.question)),
+            cell=saved.cell,
+            previous=saved.previous,
+            is_stale=saved.cell.status != "failed" and not _is_fresh(saved, by_lineage[saved.cell.lineage_id]),
+            conflict=_conflict_with_previous(questions, saved)
+            or others.get((saved.cell.lineage_id, saved.cell.question)),
         )
-        for one in found
+        for saved in cells
     ]
 
 
-def _conflict_with_previous(questions: Sequence[types.MatrixQuestion], kept: types.SavedCell) -> str | None:
+def _conflict_with_previous(questions: Sequence[types.MatrixQuestion], saved: types.SavedCell) -> str | None:
     """Return the document's answer before it changed, if that conflicts with the current one."""
-    before = kept.previous
-    if before is None or "answered" not in (before.status, kept.cell.status):
+    before = saved.previous
+    if before is None or "answered" not in (before.status, saved.cell.status):
         return None
-    is_same_status = before.status == kept.cell.status
-    if is_same_status and answer_agreement.agree(_reading(questions, kept.cell), _reading(questions, before)):
+    is_same_status = before.status == saved.cell.status
+    if is_same_status and answer_agreement.agree(_reading(questions, saved.cell), _reading(questions, before)):
         return None
     answer = before.answer if before.status == "answered" else "not found"
     return N_("Before it changed (version {version}): {told}").format(version=before.version, told=answer)

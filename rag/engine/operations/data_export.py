@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pydantic_core
 
 from rag import errors, export, types
-from rag.engine.library.file_names import unique_names
+from rag.engine.library.files import unique_names
 from rag.engine.workspace import Workspace
 from rag.store.users.audit_log import Subject
 
@@ -51,7 +51,8 @@ class Export:
             errors.NotFoundError: there is no such index.
             errors.SourceError: the folder cannot be written.
         """
-        indexes = self._workspace.store.indexes.list()
+        store = self._workspace.store
+        indexes = store.indexes.list()
         if index_name is not None:
             indexes = [index for index in indexes if index_name in {index.name, str(index.id)}]
             if not indexes:
@@ -71,11 +72,14 @@ class Export:
                 folder / "chunks.jsonl", self._chunks([document for _, document in documents], vectors, on_progress)
             )
             conversations = _write_lines(
-                folder / "conversations.jsonl", (line for index in indexes for line in self._conversations(index))
+                folder / "conversations.jsonl",
+                (
+                    _conversation(index, conversation, store.conversations.messages(conversation.id))
+                    for index in indexes
+                    for conversation in store.conversations.list(index.id)
+                ),
             )
-        self._workspace.store.audit.add(
-            "export", Subject("index", name=index_name or "all"), documents=len(documents), vectors=vectors
-        )
+        store.audit.add("export", Subject("index", name=index_name or "all"), documents=len(documents), vectors=vectors)
         missing_names = tuple(document.name for _, document in documents if document.id in missing)
         return ExportReport(len(documents), chunks, conversations, missing_names)
 
@@ -113,13 +117,6 @@ class Export:
                 yield {**line, "vector": vectors_by_id[chunk.id].tolist()} if chunk.id in vectors_by_id else line
             on_progress("documents", done, len(documents))
 
-    def _conversations(self, index: types.Index) -> Iterator[dict[str, Any]]:
-        store = self._workspace.store.conversations
-        for conversation in store.list(index.id):
-            fields = conversation.model_dump(mode="json", by_alias=True, exclude={"user_id"})
-            messages = [_message(message) for message in store.messages(conversation.id)]
-            yield {**fields, "indexName": index.name, "messages": messages}
-
 
 @contextmanager
 def _export_folder(folder: Path) -> Iterator[None]:
@@ -132,7 +129,9 @@ def _export_folder(folder: Path) -> Iterator[None]:
         try:
             yield
         except BaseException:
-            _empty(folder)
+            shutil.rmtree(folder / DOCUMENTS_FOLDER, ignore_errors=True)
+            for path in folder.glob("*.jsonl"):
+                path.unlink()
             if not was_there:
                 folder.rmdir()
             raise
@@ -142,12 +141,6 @@ def _export_folder(folder: Path) -> Iterator[None]:
             "free space.",
             details={"path": str(folder)},
         ) from error
-
-
-def _empty(folder: Path) -> None:
-    shutil.rmtree(folder / DOCUMENTS_FOLDER, ignore_errors=True)
-    for path in folder.glob("*.jsonl"):
-        path.unlink()
 
 
 def _write_lines(path: Path, lines: Iterable[object]) -> int:
@@ -174,6 +167,13 @@ def _chunk(document: types.Document, chunk: types.Chunk) -> dict[str, Any]:
         "lineStart": chunk.line_start,
         "lineEnd": chunk.line_end,
     }
+
+
+def _conversation(
+    index: types.Index, conversation: types.Conversation, messages: Sequence[types.ChatMessage]
+) -> dict[str, Any]:
+    fields = conversation.model_dump(mode="json", by_alias=True, exclude={"user_id"})
+    return {**fields, "indexName": index.name, "messages": [_message(message) for message in messages]}
 
 
 def _message(message: types.ChatMessage) -> dict[str, Any]:

@@ -31,16 +31,37 @@ _KEY_PATTERN = re.compile(r"[!-~]{8,1000}")
 """Keys are sent in HTTP headers."""
 
 
-class Settings:
+class _SavedSettings:
+    """Settings saved for all users, which apply where the environment leaves them unset."""
+
+    def __init__(self, environment: Config, preferences: Preferences, models: Models) -> None:
+        self._environment = environment
+        self._preferences = preferences
+        self._models = models
+
+    def _origin(self, setting: str) -> tuple[types.Origin, str | None]:
+        """Return who set a setting, and the value."""
+        if not is_unset(self._environment, setting):
+            return types.Origin.ENVIRONMENT, getattr(self._environment, setting)
+        saved = self._preferences.get().choices.get(setting)
+        return (types.Origin.KEPT if saved else types.Origin.DEFAULT), saved
+
+    def _require_unset(self, setting: str) -> None:
+        if not is_unset(self._environment, setting):
+            raise errors.ConfigError(
+                N_("{setting} is set in the environment or in .env, which wins. Unset it there."),
+                setting=setting.upper(),
+            )
+
+
+class Settings(_SavedSettings):
     """The models of an installation; `keys` are those of their vendors, `downloads` those on request.
 
     `context_budget` is how much text the model that writes gets for a question.
     """
 
     def __init__(self, environment: Config, preferences: Preferences, models: Models) -> None:
-        self._environment = environment
-        self._preferences = preferences
-        self._models = models
+        super().__init__(environment, preferences, models)
         self.keys = VendorKeys(environment, preferences, models)
         self.context_budget = ContextBudget(environment, preferences, models)
         self.downloads = providers.ModelDownloads(environment)
@@ -71,7 +92,7 @@ class Settings:
             errors.ValidationError: there is no such model.
             errors.ConfigError: it cannot be used, or the environment sets another.
         """
-        _require_unset(self._environment, WRITER)
+        self._require_unset(WRITER)
         if model not in {None, providers.EXTRACTIVE}:
             self._models.language_model(types.GenerationOptions(model=model))
         self._preferences.choose(WRITER, model)
@@ -86,7 +107,7 @@ class Settings:
             errors.EmbeddingCapabilityError: the provider does not embed.
             errors.ProviderError: the vendor refused to tell the dimensions of an unlisted model.
         """
-        _require_unset(self._environment, EMBEDDER)
+        self._require_unset(EMBEDDER)
         if model is not None:
             self._models.find_space(model)
         self._preferences.choose(EMBEDDER, model)
@@ -143,8 +164,8 @@ class Settings:
             errors.ConfigError: the environment sets the address, or its key, which must not go elsewhere.
             errors.StoreError: it cannot be saved.
         """
-        _require_unset(self._environment, ADDRESS)
-        _require_unset(self._environment, ADDRESS_KEY)
+        self._require_unset(ADDRESS)
+        self._require_unset(ADDRESS_KEY)
         if url is not None and not _ADDRESS_PATTERN.fullmatch(url):
             raise errors.ValidationError(N_("This is no address of a server. Write it like https://models.example/v1."))
         self._preferences.remove_key(ADDRESS_KEY)
@@ -191,23 +212,15 @@ class Settings:
 
     # --- internals ---
 
-    def _origin(self, setting: str) -> tuple[types.Origin, str | None]:
-        if not is_unset(self._environment, setting):
-            return types.Origin.ENVIRONMENT, getattr(self._environment, setting)
-        saved = self._preferences.get().choices.get(setting)
-        return (types.Origin.KEPT if saved else types.Origin.DEFAULT), saved
-
     def _vendor_models(self, row: providers.Provider) -> types.VendorModels:
+        problem = None
         try:
             models = self._models.registry.listed_models(row.name, self._models.config)
         except errors.Error as error:
-            models = tuple(
-                types.ServedModel(name=name, embeds=embeds)
-                for name, embeds in ((row.default_chat_model, False), (row.default_embedding_model, True))
-                if name
-            )
-            return types.VendorModels(provider=row.name, label=row.label, models=models, problem=error.message)
-        return types.VendorModels(provider=row.name, label=row.label, models=models)
+            defaults = ((row.default_chat_model, False), (row.default_embedding_model, True))
+            models = tuple(types.ServedModel(name=name, embeds=embeds) for name, embeds in defaults if name)
+            problem = error.message
+        return types.VendorModels(provider=row.name, label=row.label, models=models, problem=problem)
 
     def _usable(self) -> Iterator[providers.Provider]:
         registry, config = self._models.registry, self._models.config
@@ -219,13 +232,8 @@ class Settings:
         return types.ModelChoice(model=model, label=labels.get(provider, provider), origin=origin, problem=problem)
 
 
-class ContextBudget:
+class ContextBudget(_SavedSettings):
     """How much text of the documents a language model gets for a question, in tokens."""
-
-    def __init__(self, environment: Config, preferences: Preferences, models: Models) -> None:
-        self._environment = environment
-        self._preferences = preferences
-        self._models = models
 
     def get(self) -> types.ContextSize:
         """Return the most tokens, who chose them, and what so many cost.
@@ -234,10 +242,7 @@ class ContextBudget:
             errors.ConfigError: the model that writes cannot be used.
             errors.ValidationError: there is no such model.
         """
-        saved = self._preferences.get().choices.get(CONTEXT_TOKENS)
-        origin = types.Origin.KEPT if saved else types.Origin.DEFAULT
-        if not is_unset(self._environment, CONTEXT_TOKENS):
-            origin = types.Origin.ENVIRONMENT
+        origin, _ = self._origin(CONTEXT_TOKENS)
         llm = self._models.language_model()
         tokens = self._models.with_context_budget(types.AnswerOptions(), llm).max_context_tokens
         cost = providers.reading_cost(llm, tokens) if llm and tokens else None
@@ -252,19 +257,14 @@ class ContextBudget:
             errors.ValidationError: it is no number from 200 to 1,000,000.
             errors.ConfigError: the environment sets another.
         """
-        _require_unset(self._environment, CONTEXT_TOKENS)
+        self._require_unset(CONTEXT_TOKENS)
         checked = parse(types.AnswerOptions, {"max_context_tokens": tokens}).max_context_tokens
         self._preferences.choose(CONTEXT_TOKENS, None if checked is None else str(checked))
         return self.get()
 
 
-class VendorKeys:
+class VendorKeys(_SavedSettings):
     """The vendors' API keys of an installation; they can be set but not read."""
-
-    def __init__(self, environment: Config, preferences: Preferences, models: Models) -> None:
-        self._environment = environment
-        self._preferences = preferences
-        self._models = models
 
     def list(self) -> tuple[types.VendorKey, ...]:
         """Return the vendors that take a key, and where it is stored."""
@@ -283,7 +283,7 @@ class VendorKeys:
             errors.StoreError: it cannot be saved.
         """
         row, setting = self._key_setting(provider)
-        _require_unset(self._environment, setting)
+        self._require_unset(setting)
         secret = key.get_secret_value().strip()
         if not _KEY_PATTERN.fullmatch(secret):
             raise errors.ValidationError(
@@ -317,11 +317,4 @@ class VendorKeys:
             place, is_readable = types.KeyPlace.ENVIRONMENT, True
         return types.VendorKey(
             provider=row.name, label=row.label, setting=setting.upper(), place=place, is_readable=is_readable
-        )
-
-
-def _require_unset(environment: Config, setting: str) -> None:
-    if not is_unset(environment, setting):
-        raise errors.ConfigError(
-            N_("{setting} is set in the environment or in .env, which wins. Unset it there."), setting=setting.upper()
         )

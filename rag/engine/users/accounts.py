@@ -6,62 +6,52 @@ from collections.abc import Sequence
 
 from rag import errors, types
 from rag.config import MEGABYTE
-from rag.engine.resources import Resources
+from rag.engine.resources import Administration
 from rag.engine.users.api_keys import AllKeys
-from rag.engine.workspace import UNKNOWN_ORIGIN, Workspace
+from rag.engine.workspace import Workspace
 from rag.messages import N_
-from rag.store import OwnAccount
 
 MAX_GROUP_BYTES = 512
 MAX_QUOTA_MB = 1_000_000_000
 JOBS_SHOWN = 200
 
 
-class Accounts:
+class Accounts(Administration):
     """The accounts of an installation. Changes are recorded in the audit log; see `by`."""
-
-    def __init__(
-        self, resources: Resources, actor: str | None = None, origin: types.RequestOrigin = UNKNOWN_ORIGIN
-    ) -> None:
-        self._resources = resources
-        self._actor = actor
-        self._origin = origin
-
-    def by(self, actor: str, origin: types.RequestOrigin) -> "Accounts":
-        """Return the accounts as administered by `actor`."""
-        return Accounts(self._resources, actor, origin)
 
     def get(self, user_id: str) -> types.Account:
         """Return a user's account with the effective role; users named in `RAG_ADMINS` are always admins.
 
         An unknown user gets a member's account.
         """
-        account = self._of(user_id).get()
+        account = self._of(user_id).account.get()
         named = user_id in self._resources.config.admins
         return account.model_copy(update={"role": types.Role.ADMIN}) if named else account
 
     def storage(self, user_id: str) -> types.Storage:
         """Return the bytes of originals that a user has, and the quota."""
-        return self._of(user_id).storage(self._resources.config.quota_bytes)
+        return self._of(user_id).account.storage(self._resources.config.quota_bytes)
 
     def see(self, user_id: str) -> None:
         """Record that the user was active; creates the account on first use."""
-        self._of(user_id).see()
+        self._of(user_id).account.see()
 
     # --- for admins ---
 
     def list(self) -> builtins.list[types.AccountUse]:
         """Return all users with their effective role and usage."""
-        found = self._resources.store.accounts.list(self._resources.config.session_lifetime)
-        admins = self._resources.config.admins
-        return [one.model_copy(update={"role": types.Role.ADMIN}) if one.user_id in admins else one for one in found]
+        config = self._resources.config
+        return [
+            user.model_copy(update={"role": types.Role.ADMIN}) if user.user_id in config.admins else user
+            for user in self._resources.store.accounts.list(config.session_lifetime)
+        ]
 
     def find(self, user_id: str) -> types.AccountUse:
         """Return one user of `list`. Raises NotFoundError, so that a typo does not give a role to nobody."""
-        found = next((one for one in self.list() if one.user_id == user_id), None)
-        if found is None:
-            raise errors.NotFoundError(N_("There is no user {id}. List them: pagelight users list"), id=user_id)
-        return found
+        for user in self.list():
+            if user.user_id == user_id:
+                return user
+        raise errors.NotFoundError(N_("There is no user {id}. List them: pagelight users list"), id=user_id)
 
     def set_role(self, user_id: str, role: types.Role) -> types.Account:
         """Set a user's role. Raises ConflictError if `RAG_ADMINS` names the user, who stays an admin."""
@@ -69,7 +59,7 @@ class Accounts:
             raise errors.ConflictError(
                 N_("{id} is an administrator by RAG_ADMINS. Take the name out of it first."), id=user_id
             )
-        self._of(user_id).set_role(role)
+        self._of(user_id).account.set_role(role)
         return self.get(user_id)
 
     def set_groups(self, user_id: str, groups: Sequence[str]) -> types.Account:
@@ -77,7 +67,7 @@ class Accounts:
 
         Raises ValidationError if a group's name is empty, too long or not printable.
         """
-        self._of(user_id).set_groups(sorted({_valid_group(name) for name in groups}))
+        self._of(user_id).account.set_groups(sorted(set(map(_valid_group, groups))))
         return self.get(user_id)
 
     def set_quota(self, user_id: str, megabytes: int | None) -> types.Storage:
@@ -89,7 +79,7 @@ class Accounts:
             raise errors.ValidationError(
                 N_("A quota has from 0 to {limit} megabytes."), limit=f"{MAX_QUOTA_MB:,}", details={"field": "quota_mb"}
             )
-        self._of(user_id).set_quota(None if megabytes is None else megabytes * MEGABYTE)
+        self._of(user_id).account.set_quota(None if megabytes is None else megabytes * MEGABYTE)
         return self.storage(user_id)
 
     @property
@@ -100,9 +90,6 @@ class Accounts:
     def jobs(self) -> builtins.list[types.Job]:
         """Return all users' latest jobs without their results."""
         return self._resources.store.accounts.jobs(JOBS_SHOWN)
-
-    def _of(self, user_id: str) -> OwnAccount:
-        return self._resources.store.of(user_id, self._origin, actor=self._actor).account
 
 
 def _valid_group(name: str) -> str:

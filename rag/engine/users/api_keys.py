@@ -1,6 +1,5 @@
 """API keys for the REST API and the MCP server."""
 
-import builtins
 import datetime as dt
 import hashlib
 import re
@@ -10,8 +9,7 @@ from collections.abc import Callable, Sequence
 
 from rag import errors, types
 from rag.config import Config
-from rag.engine.resources import Resources
-from rag.engine.workspace import Workspace
+from rag.engine.resources import Administration
 from rag.messages import N_
 from rag.store import ApiKeys, Store
 
@@ -38,8 +36,9 @@ SHARED_KEY = types.ApiKey(
 class UserKeys:
     """One user's keys."""
 
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
+    def __init__(self, rows: Callable[[], ApiKeys]) -> None:
+        """`rows` opens the store's keys of the user."""
+        self._rows = rows
 
     def create(
         self, name: str, permissions: Sequence[types.Permission] = ("read",), expires_at: dt.datetime | None = None
@@ -49,62 +48,42 @@ class UserKeys:
         Raises ValidationError if the name is empty, too long or not printable, the permissions are empty or unknown, or
         the expiry is past or has no time zone.
         """
-        return _create_key(self._workspace.store.api_keys, name, permissions, expires_at)
+        secret = PREFIX + secrets.token_urlsafe(SECRET_BYTES)
+        key = self._rows().create(
+            name=_valid_name(name),
+            digest=_digest(secret),
+            hint=secret[:HINT_CHARS],
+            permissions=_valid_permissions(permissions),
+            expires_at=_valid_expiry(expires_at),
+        )
+        return key, secret
 
     def list(self) -> list[types.ApiKey]:
         """Return the user's keys, including expired and revoked ones, latest first."""
-        return self._workspace.store.api_keys.list()
+        return self._rows().list()
 
     def revoke(self, key_id: uuid.UUID) -> types.ApiKey:
         """Revoke a key. Raises NotFoundError."""
-        return self._workspace.store.api_keys.revoke(key_id)
+        return self._rows().revoke(key_id)
 
 
-class AllKeys:
+class AllKeys(Administration):
     """The keys of all users, for admins."""
 
-    def __init__(self, resources: Resources, actor: str | None, origin: types.RequestOrigin) -> None:
-        self._resources = resources
-        self._actor = actor
-        self._origin = origin
+    def of(self, user_id: str) -> UserKeys:
+        """Return a user's keys."""
+        return UserKeys(lambda: self._of(user_id).api_keys)
 
-    def list(self) -> builtins.list[types.ApiKey]:
+    def list(self) -> list[types.ApiKey]:
         """Return all users' keys without secrets, latest first."""
         return self._resources.store.accounts.api_keys()
 
-    def create(
-        self,
-        user_id: str,
-        name: str,
-        permissions: Sequence[types.Permission] = ("read",),
-        expires_at: dt.datetime | None = None,
-    ) -> tuple[types.ApiKey, str]:
-        """Create a key for a user. Returns it and its secret. Raises as `Keys.create`."""
-        return _create_key(self._of(user_id), name, permissions, expires_at)
-
     def revoke(self, key_id: uuid.UUID) -> types.ApiKey:
         """Revoke any user's key. Raises NotFoundError."""
-        owner = next((key.user_id for key in self.list() if key.id == key_id), None)
-        if owner is None:
-            raise errors.NotFoundError(N_("There is no key {id}. List the keys and check the id."), id=key_id)
-        return self._of(owner).revoke(key_id)
-
-    def _of(self, user_id: str) -> ApiKeys:
-        return self._resources.store.of(user_id, self._origin, actor=self._actor).api_keys
-
-
-def _create_key(
-    api_keys: ApiKeys, name: str, permissions: Sequence[types.Permission], expires_at: dt.datetime | None
-) -> tuple[types.ApiKey, str]:
-    secret = PREFIX + secrets.token_urlsafe(SECRET_BYTES)
-    key = api_keys.create(
-        name=_valid_name(name),
-        digest=_digest(secret),
-        hint=secret[:HINT_CHARS],
-        permissions=_valid_permissions(permissions),
-        expires_at=_valid_expiry(expires_at),
-    )
-    return key, secret
+        for key in self.list():
+            if key.id == key_id:
+                return self.of(key.user_id).revoke(key_id)
+        raise errors.NotFoundError(N_("There is no key {id}. List the keys and check the id."), id=key_id)
 
 
 def authenticate(config: Config, store: Callable[[], Store], secret: str) -> types.ApiKey | None:

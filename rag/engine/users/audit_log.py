@@ -26,7 +26,7 @@ class AuditLog:
 
     def list(
         self,
-        asked: types.AuditFilter = NO_FILTER,
+        query: types.AuditFilter = NO_FILTER,
         *,
         limit: int | None = 1000,
         below: int | None = None,
@@ -37,7 +37,7 @@ class AuditLog:
         With `own`, admins too get only their own actions and actions on what they own.
         """
         audit = self._workspace.audit_of_all_users if self.sees_all and not own else self._workspace.store.audit
-        return audit.list(asked, limit=limit, below=below)
+        return audit.list(query, limit=limit, below=below)
 
     def forget(self, before: dt.datetime) -> int:
         """Delete entries before a time, which is itself recorded. Returns how many.
@@ -58,10 +58,10 @@ def to_csv(entries: Iterable[types.AuditEntry], headings: Sequence[str] = COLUMN
 
     Times are ISO 8601 with offset; actions are named as in the API.
     """
-    return export.to_csv([headings, *([_cell(getattr(entry, column)) for column in COLUMNS] for entry in entries)])
 
+    def cell(value: object) -> str:
+        if isinstance(value, dt.datetime):
+            return value.isoformat()
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
-def _cell(value: object) -> str:
-    if isinstance(value, dt.datetime):
-        return value.isoformat()
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return export.to_csv([headings, *([cell(getattr(entry, column)) for column in COLUMNS] for entry in entries)])

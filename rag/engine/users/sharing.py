@@ -7,8 +7,7 @@ from typing import Any
 
 from rag import errors, types
 from rag.engine.request_parsing import parse
-from rag.engine.users.collection_workspaces import SHARED_PREFIX
-from rag.engine.workspace import Workspace
+from rag.engine.workspace import SHARED_PREFIX, Workspace
 from rag.messages import N_
 
 
@@ -23,7 +22,7 @@ class Sharing:
         index = self._workspace.find_index(index_name) if index_name else None
         return self._workspace.store.shares.list(index.id if index else None)
 
-    def with_me(self) -> builtins.list[types.SharedIndex]:
+    def shared_with_me(self) -> builtins.list[types.SharedIndex]:
         """Return the collections shared with the user, by name."""
         return self._workspace.store.shares.with_me()
 
@@ -36,7 +35,7 @@ class Sharing:
         """Return possible grantees: all known users, then all groups. Empty unless `allowed`."""
         return self._workspace.store.shares.colleagues(is_admin=self._workspace.is_admin)
 
-    def give(
+    def share(
         self, request: types.ShareRequest | Mapping[str, Any], index_name: str = types.DEFAULT_INDEX
     ) -> builtins.list[types.Share]:
         """Share an index with a user or a group, or change the permission. Returns the index's shares.
@@ -57,7 +56,7 @@ class Sharing:
             )
         return self.list(str(index.id))
 
-    def withdraw(
+    def unshare(
         self, request: types.ShareRequest | Mapping[str, Any], index_name: str = types.DEFAULT_INDEX
     ) -> builtins.list[types.Share]:
         """End a share at once. Returns the remaining shares of the index.
@@ -77,7 +76,7 @@ class Sharing:
             )
         return self.list(str(index.id))
 
-    def meant(self, name: str) -> uuid.UUID | None:
+    def resolve(self, name: str) -> uuid.UUID | None:
         """Return the id of the shared collection that `name` refers to, by id or `shared:NAME`; None for own indexes.
 
         Raises:
@@ -85,25 +84,21 @@ class Sharing:
             errors.ConflictError: several are; `details` have their ids.
         """
         if name.startswith(SHARED_PREFIX):
-            return self._named(name.removeprefix(SHARED_PREFIX))
-        asked = _as_id(name)
-        return asked if asked and self._workspace.is_shared(asked) else None
-
-    def _named(self, name: str) -> uuid.UUID:
-        found = [shared.index.id for shared in self.with_me() if shared.index.name == name]
-        if not found:
-            raise errors.NotFoundError(N_("Nothing called {name} is shared with you. List what is."), name=repr(name))
-        if len(found) > 1:
-            raise errors.ConflictError(
-                N_("Several collections called {name} are shared with you. Give an id."),
-                name=repr(name),
-                details={"index_ids": [str(index_id) for index_id in found]},
-            )
-        return found[0]
-
-
-def _as_id(text: str) -> uuid.UUID | None:
-    try:
-        return uuid.UUID(text)
-    except ValueError:
-        return None
+            name = name.removeprefix(SHARED_PREFIX)
+            ids = [shared.index.id for shared in self.shared_with_me() if shared.index.name == name]
+            if not ids:
+                raise errors.NotFoundError(
+                    N_("Nothing called {name} is shared with you. List what is."), name=repr(name)
+                )
+            if len(ids) > 1:
+                raise errors.ConflictError(
+                    N_("Several collections called {name} are shared with you. Give an id."),
+                    name=repr(name),
+                    details={"index_ids": [str(index_id) for index_id in ids]},
+                )
+            return ids[0]
+        try:
+            index_id = uuid.UUID(name)
+        except ValueError:
+            return None  # a name alone means one of the user's own
+        return index_id if self._workspace.is_shared(index_id) else None

@@ -59,7 +59,7 @@ class OrphanCleanup:
         return sum(_repair(self._deletion(due, older_than)) for due in self._store.all_deletions.due(older_than))
 
     def find_orphans(
-        self, *, delete: bool, include_unconfirmed: bool = False, older_than: dt.timedelta = SAFE_AGE
+        self, *, delete: bool = False, include_unconfirmed: bool = False, older_than: dt.timedelta = SAFE_AGE
     ) -> types.OrphanReport:
         """Report orphans older than `older_than`, and delete or repair them with `delete`.
 

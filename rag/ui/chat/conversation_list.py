@@ -138,7 +138,7 @@ def _delete(chosen: uuid.UUID, title: str) -> None:
             st.rerun()
     if is_confirmed:
         with error_boundary():
-            session.engine().chats.delete(chosen)
+            session.engine().store.conversations.delete(chosen)
             if chosen == conversation_id():
                 open_conversation(None)
             st.rerun()

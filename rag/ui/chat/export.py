@@ -70,7 +70,7 @@ def _menu(actions: dict[str, Action], conversation_id: uuid.UUID, message_id: uu
 
 
 def _engine(conversation_id: uuid.UUID) -> RAGEngine:
-    return session.own_engine().access.conversation(conversation_id)
+    return session.own_engine().for_chat(conversation_id)
 
 
 @dialog("Copy", width="medium")
@@ -134,20 +134,20 @@ def _ask_again(conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> None
 @dialog("Share")
 def _share(conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> None:
     with error_boundary():
-        answers, known = session.own_engine().answers, _people(conversation_id)
+        engine, known = session.own_engine(), _people(conversation_id)
         st.caption(
             _("They can read this answer as long as they can read its collection.")
             if message_id
             else _("They can read this conversation as long as they can read its collection.")
         )
-        for link in answers.shown(conversation_id):
+        for link in engine.store.answer_links.list(conversation_id):
             if link.message_id == message_id:
                 _link_row(link, people_picker.display_name(known, link.grantee_kind, link.grantee))
         with st.form("show-others", clear_on_submit=True, border=False):
             grantee = people_picker.choose_person(_("Share with"), known.values())
             if st.form_submit_button(_("Share"), type="primary") and grantee:
                 asked = {"grantee": grantee.id, "grantee_kind": grantee.kind, "message_id": message_id}
-                answers.show(conversation_id, asked)
+                engine.answers.share(conversation_id, asked)
                 st.rerun(scope="fragment")
 
 
@@ -173,7 +173,7 @@ def _link_row(link: types.AnswerLink, called: str) -> None:
 
 
 def _withdraw(link_id: uuid.UUID) -> None:
-    session.own_engine().answers.withdraw(link_id)
+    session.own_engine().answers.unshare(link_id)
 
 
 def share_url(link_id: uuid.UUID) -> str:

@@ -54,7 +54,7 @@ def _preview(response: types.AnswerResponse, names: Mapping[uuid.UUID, str], mes
                 taken = pages.marked(response, document_id, whole=True, say=translate_message)
             st.download_button(
                 _("Download"),
-                functools.partial(pages.taken, document_id, taken),
+                functools.partial(pages.download, document_id, taken),
                 f"{PurePath(names[document_id]).stem} – " + _("marked") + ".pdf",
                 "application/pdf",
                 icon=":material/download:",

@@ -118,7 +118,7 @@ class PendingAnswer:
             turn = self._engine.chats.append(self._conversation_id, "assistant", text, response, beside=self.beside)
             self._saved = turn.id
         else:
-            self._engine.chats.replace_answer(self._conversation_id, self._saved, answer)
+            self._engine.store.conversations.replace_answer(self._conversation_id, self._saved, answer)
         self._saved_at = time.monotonic()
 
     def _fail(self, message: str) -> None:
@@ -140,7 +140,7 @@ def start(
     """
     key = (session.user_id() or "", conversation_id)
     with contextlib.ExitStack() as reserved:
-        if not reserved.enter_context(engine.answers.writing(conversation_id)):
+        if not reserved.enter_context(engine.store.answer_locks.lock(conversation_id)):
             raise errors.ConflictError(_("An answer is being written in this chat. Wait until it is finished."))
         request = make_request()
         reserved.callback(_running.pop, key, None)

@@ -17,7 +17,7 @@ from rag.ui.viewer.citation_viewer import highlighted
 
 def choose_link() -> types.SharedAnswer | None:
     """Choose a shared answer, at first the one in the address; None if there is none."""
-    links = session.own_engine().answers.with_me()
+    links = session.own_engine().answers.shared_with_me()
     asked = st.query_params.get("link", "")
     chosen = next((one for one in links if str(one.id) == asked), None)
     if asked and chosen is None:
@@ -55,7 +55,7 @@ def _open_collection(shown: types.SharedAnswer) -> None:
 def transcript(shown: types.SharedAnswer) -> None:
     """Show the shared turns; a click on a citation highlights it in its document."""
     with error_boundary(), st.container(key="transcript", height=400, border=False):
-        for turn in session.own_engine().answers.shown_turns(shown.id):
+        for turn in session.own_engine().answers.shared_turns(shown.id):
             _turn(turn)
 
 
@@ -72,7 +72,7 @@ def _turn(turn: types.ChatMessage) -> None:
 def first_document(shown: types.SharedAnswer) -> uuid.UUID | None:
     """Return the first cited document that can be read."""
     engine = session.engine()
-    for turn in session.own_engine().answers.shown_turns(shown.id):
+    for turn in session.own_engine().answers.shared_turns(shown.id):
         for hit in turn.response.contexts if turn.response else ():
             try:
                 return engine.documents.get(hit.passage.document_id).id

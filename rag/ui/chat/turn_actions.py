@@ -100,7 +100,7 @@ def _turn_versions(message: types.ChatMessage) -> None:
         help_ = _(word)
         key = f"{word.partition(' ')[0].lower()}-{message.id}"
         if st.button(f":material/{sign}:", key=key, type="tertiary", disabled=not is_there, help=help_):
-            session.engine().chats.choose(message.conversation_id, message.versions[place])
+            session.engine().store.conversations.choose(message.conversation_id, message.versions[place])
             st.session_state.pop("viewing", None)
             st.rerun()
 

@@ -112,7 +112,7 @@ def _caches() -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.subheader(_("Caches"), anchor=False, width="stretch")
             if st.button(_("Clear caches"), icon=":material/delete_sweep:"):
-                removed = session.engine().caches.clear()
+                removed = session.engine().store.caches.clear()
                 st.toast(_("{removed} entries removed.").format(removed=decimal(removed)))
         rows = [
             {
@@ -122,7 +122,7 @@ def _caches() -> None:
                 _("times used"): cache.hits + cache.misses,
                 _("hit rate"): cache.hit_rate,
             }
-            for cache in session.engine().caches.stats()
+            for cache in session.engine().store.caches.stats()
             if cache.entries or cache.hits or cache.misses or cache.kind == "embeddings"
         ]
         st.dataframe(

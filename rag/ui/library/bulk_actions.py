@@ -66,7 +66,7 @@ def download(chosen: Sequence[types.Document]) -> None:
     too_many = _("At most {most} at a time.").format(most=decimal(MAX_FILES)) if len(chosen) > MAX_FILES else None
     st.download_button(
         _("Download"),
-        data=lambda: files.taken(ids[0]) if only else files.archive(ids).read(),
+        data=lambda: files.download(ids[0]) if only else files.archive(ids).read(),
         file_name=only.name if only else "documents.zip",
         mime="application/octet-stream" if only else "application/zip",
         icon=":material/download:",
@@ -81,7 +81,7 @@ def download(chosen: Sequence[types.Document]) -> None:
 
 def offer_moving(chosen: Sequence[types.Document], refusal: str | None) -> None:
     """Offer to move the selected documents to another own collection."""
-    if session.engine().access.is_shared:
+    if session.engine().is_shared:
         return
     if st.button(
         _("Move"), icon=":material/drive_file_move:", disabled=bool(refusal) or not chosen, help=refusal, key="move"
@@ -107,7 +107,7 @@ def _move(ids: list[uuid.UUID]) -> None:
             )
         )
         if st.button(_("Move"), type="primary", icon=":material/drive_file_move:", disabled=not wanted) and wanted:
-            moved = session.own_engine().catalogue.move(ids, others.get(wanted, wanted))
+            moved = session.own_engine().documents.move(ids, others.get(wanted, wanted))
             st.toast(
                 _("Moved {documents} to {wanted}.").format(documents=n_documents(len(moved)), wanted=escape(wanted)),
                 icon=":material/check:",

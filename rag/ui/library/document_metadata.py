@@ -55,7 +55,7 @@ def date_format() -> str:
 def tag_fields(key: str) -> None:
     """Show fields for tags and a saved filter, if there are any."""
     engine = session.engine()
-    saved, tags = [one.name for one in engine.filters.list()], [tag.name for tag in engine.catalogue.tags()]
+    saved, tags = [one.name for one in engine.store.saved_filters.list()], [tag.name for tag in engine.documents.tags()]
     _forget_missing(key, saved, tags)
     if saved:
         st.selectbox(_("Saved filter"), saved, index=None, key=f"{key}-saved", placeholder=_("None"))
@@ -95,7 +95,7 @@ def _save_bar(filters: types.Filters) -> None:
     if filters.saved and st.button(
         _("Delete “{saved}”").format(saved=escape(filters.saved)), icon=":material/delete:", type="tertiary"
     ):
-        session.engine().filters.delete(filters.saved)
+        session.engine().store.saved_filters.delete(filters.saved)
         st.rerun()
     own = filters.model_copy(update={"saved": None})
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -155,7 +155,7 @@ def _edit_one(document: types.Document) -> None:
     if st.button(_("Save"), type="primary", icon=":material/check:"):
         changed = {field: value for field, value in given.items() if not _same(value, getattr(document, field))}
         emptied = {field: None for field in ("title", "author") if changed.get(field) == ""}
-        session.engine().catalogue.edit(document.id, types.DocumentEdit(**{**changed, **emptied}))
+        session.engine().documents.edit(document.id, types.DocumentEdit(**{**changed, **emptied}))
         st.rerun()
 
 
@@ -174,17 +174,17 @@ def _edit_many(documents: Sequence[types.Document]) -> None:
         format_func=_,
     )
     if st.button(_("Save"), type="primary", icon=":material/check:"):
-        catalogue, ids = session.engine().catalogue, [document.id for document in documents]
-        catalogue.tag(ids, add=added, remove=removed)
+        engine = session.engine()
+        engine.documents.tag([document.id for document in documents], add=added, remove=removed)
         if searched in ("Yes", "No"):
-            for document_id in ids:
-                catalogue.edit(document_id, types.DocumentEdit(disabled=searched == "No"))
+            for document in documents:
+                engine.documents.edit(document.id, types.DocumentEdit(disabled=searched == "No"))
         st.rerun()
 
 
 def _tags_field(label: str, chosen: Sequence[str], own: Sequence[str]) -> list[str]:
     """Show a field to choose or create tags."""
-    known = dict.fromkeys([*own, *(tag.name for tag in session.engine().catalogue.tags())])
+    known = dict.fromkeys([*own, *(tag.name for tag in session.engine().documents.tags())])
     return st.multiselect(
         label, list(known), list(chosen), accept_new_options=True, placeholder=_("Choose or type tags")
     )

@@ -56,7 +56,7 @@ def documents() -> None:
             actions = st.container(horizontal=True, key="library-actions")
         bulk_actions.undo_bar()
         asked = _query(wanted)
-        total = session.engine().catalogue.count(asked)
+        total = session.engine().documents.count(asked)
         if not total:
             _no_documents(is_filtered=asked != types.DocumentQuery())
             return
@@ -120,7 +120,7 @@ def _chosen(asked: types.DocumentQuery, shown: Sequence[types.Document]) -> list
 def _choose_all() -> None:
     with error_boundary():
         asked = _query(st.session_state.get("library-search"))
-        document_table.choose(TABLE, session.engine().catalogue.ids(asked))
+        document_table.choose(TABLE, session.engine().documents.ids(asked))
 
 
 def _no_documents(*, is_filtered: bool) -> None:
@@ -151,7 +151,7 @@ def _actions(chosen: list[types.Document]) -> None:
 
 def _offer_matrix(chosen: list[types.Document], *, disabled: bool) -> None:
     """Offer a matrix about the documents, which must be the user's own."""
-    if session.engine().access.is_shared:
+    if session.engine().is_shared:
         return
     help_ = _("Ask all selected documents the same questions")
     if st.button(_("Matrix"), icon=":material/table:", disabled=disabled, help=help_):
@@ -181,7 +181,7 @@ def _changes(chosen: list[types.Document]) -> None:
 
 def _attachments(chosen: Sequence[types.Document]) -> list[types.Document]:
     """Return the files in the selected documents."""
-    parts = session.engine().files.parts(*(document.id for document in chosen))
+    parts = session.engine().documents.attachments(*(document.id for document in chosen))
     return [part for part in parts if part.deleted_at is None]
 
 

@@ -33,7 +33,8 @@ def choose_collection() -> None:
 
 def _collections() -> dict[str, str]:
     """Return the names of own and shared collections by the id that opens them."""
-    return own_collections() | {str(one.index.id): _shared_name(one) for one in session.own_engine().sharing.with_me()}
+    shared = session.own_engine().sharing.shared_with_me()
+    return own_collections() | {str(collection.index.id): _shared_name(collection) for collection in shared}
 
 
 def own_collections() -> dict[str, str]:
@@ -68,7 +69,7 @@ def share_menu() -> None:
                 required=True,
             )
             if st.form_submit_button(_("Share"), type="primary") and grantee:
-                sharing.give({"grantee": grantee.id, "grantee_kind": grantee.kind, "permission": permission}, name)
+                sharing.share({"grantee": grantee.id, "grantee_kind": grantee.kind, "permission": permission}, name)
                 st.rerun()
 
 
@@ -88,4 +89,4 @@ def _share_row(share: types.Share, called: str) -> None:
 
 
 def _withdraw(asked: types.ShareRequest) -> None:
-    session.own_engine().sharing.withdraw(asked, session.collection())
+    session.own_engine().sharing.unshare(asked, session.collection())

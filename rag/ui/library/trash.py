@@ -23,8 +23,8 @@ def trash() -> None:
     with error_boundary(), st.container(key="library"):
         document_table.reset_on_return(TABLE)
         _show_receipt()
-        documents, catalogue = session.engine().documents, session.engine().catalogue
-        total = catalogue.count(IN_TRASH)
+        documents = session.engine().documents
+        total = documents.count(IN_TRASH)
         if not total:
             with empty_state(
                 "delete",
@@ -50,7 +50,7 @@ def trash() -> None:
             shown=window,
             of=session.collection(),
             on_open=lambda _: None,
-            on_all=lambda: document_table.choose(TABLE, catalogue.ids(IN_TRASH)),
+            on_all=lambda: document_table.choose(TABLE, documents.ids(IN_TRASH)),
         )
         with actions:
             _actions()

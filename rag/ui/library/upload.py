@@ -140,7 +140,7 @@ def _address(turn: int) -> str | None:
 
 def _fetch(address: str) -> None:
     try:
-        _uploaded().append(session.engine().files.fetch(address).id)
+        _uploaded().append(session.engine().documents.fetch(address).id)
     except errors.DuplicateError as error:
         _refusals().append(_duplicate(address, error))
     except errors.Error as error:
@@ -263,7 +263,7 @@ def _documents() -> list[types.Document]:
     library = [document for status in UNREADY for document in engine.documents.list(status=status)]
     if uploaded:
         library += engine.documents.list(filters=types.Filters(document_ids=tuple(uploaded)))
-        library += [part for part in engine.files.parts(*uploaded) if part.deleted_at is None]
+        library += [part for part in engine.documents.attachments(*uploaded) if part.deleted_at is None]
     shown = {document.id: document for document in library}
     order: dict[uuid.UUID | None, float] = {document_id: number for number, document_id in enumerate(uploaded)}
     for document in sorted(shown.values(), key=lambda one: one.created_at):  # attachments go below their file

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from rag import types
+from rag import types, vocabulary
 from rag.ui import session
 from rag.ui.language import N_, _, translate_columns
 
@@ -69,7 +69,7 @@ def _new() -> None:
         return
     name = st.text_input(_("Name"), placeholder=_("Annual reports 2022"))
     chosen = _documents(documents, st.session_state.get(INITIAL_DOCUMENTS, [*documents][:1]), NEW)
-    questions = _template_questions(engine.matrices.templates())
+    questions = _template_questions(vocabulary.question_sets())
     if st.button(_("Ask"), type="primary", icon=":material/play_arrow:") and _is_complete(bool(chosen), questions):
         asked = {"name": name or _("Matrix"), "document_ids": chosen, "questions": questions}
         st.session_state[CHOSEN] = engine.matrices.create(asked).id
@@ -112,7 +112,7 @@ def _askable(documents: Iterable[types.Document]) -> dict[uuid.UUID, types.Docum
 
 def _index_name() -> str:
     """Return the open collection if it is the user's own, else their default one."""
-    return "default" if session.engine().access.is_shared else session.collection()
+    return "default" if session.engine().is_shared else session.collection()
 
 
 def _documents(known: Mapping[uuid.UUID, types.Document], chosen: Sequence[uuid.UUID], key: str) -> list[uuid.UUID]:

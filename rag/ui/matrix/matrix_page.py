@@ -57,7 +57,7 @@ def table() -> None:
         matrix_form.show_form()
         return
     engine = session.own_engine()
-    known = {one.id: one for one in engine.matrices.list()}
+    known = {one.id: one for one in engine.store.matrices.list()}
     if not known:
         with empty_state(
             "table", _("No matrix yet"), _("Ask many documents the same questions and compare their answers.")

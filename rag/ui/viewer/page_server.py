@@ -73,7 +73,7 @@ def _endpoint(installation: Installation, answer: Handler) -> Callable[[Request]
         document_id: uuid.UUID = request.path_params["document_id"]
         try:
             engine = ticket_store.engine(installation, request.headers.get(TICKET, ""))
-            found = answer(engine.access.document(document_id), document_id, request, body)
+            found = answer(engine.for_document(document_id), document_id, request, body)
         except errors.Error as error:
             status = next((STATUS_CODES[kind] for kind in type(error).__mro__ if kind in STATUS_CODES), 503)
             with use_language(request.headers.get("accept-language")):
@@ -169,7 +169,7 @@ def _outline(engine: RAGEngine, document_id: uuid.UUID, _request: Request, _body
 
 
 def _annotations(engine: RAGEngine, document_id: uuid.UUID, _request: Request, _body: Any) -> list[Any]:
-    return [own.model_dump(mode="json") for own in engine.annotations.list(document_id)]
+    return [own.model_dump(mode="json") for own in engine.store.annotations.list(document_id)]
 
 
 def _annotate(engine: RAGEngine, document_id: uuid.UUID, _request: Request, body: Any) -> Any:
@@ -182,5 +182,5 @@ def _edit(engine: RAGEngine, document_id: uuid.UUID, request: Request, body: Any
 
 
 def _delete(engine: RAGEngine, document_id: uuid.UUID, request: Request, _body: Any) -> Any:
-    engine.annotations.delete(document_id, request.path_params["annotation_id"])
+    engine.store.annotations.delete(document_id, request.path_params["annotation_id"])
     return None

@@ -50,7 +50,7 @@ def open_linked_collection() -> None:
     if place is None:
         return
     try:
-        reached = session.own_engine().access.document(place.document_id)
+        reached = session.own_engine().for_document(place.document_id)
         document = reached.documents.get(place.document_id)
     except errors.NotFoundError:
         return

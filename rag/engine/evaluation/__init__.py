@@ -1,1 +1,0 @@
-"""Evaluation of retrieval and answers, and validation of retrieval."""

@@ -10,10 +10,10 @@ from typing import Any
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from rag import mcp_server
 from rag.api import create_app
 from rag.config import load_config
 from rag.engine import Installation
+from rag.mcp_server.server import create_server
 
 Json = Mapping[str, Any]
 LINK_OUTSIDE = re.compile(r"\[([^\]]+)\]\(\.\./([^)]+)\)")
@@ -116,7 +116,7 @@ def mcp_reference(installation: Installation) -> str:
         "",
         "What an assistant reads about the tools, made from the code. [MCP server](mcp.md) says how to connect one.",
     ]
-    for tool in asyncio.run(mcp_server.create_server(lambda _: installation.for_user("local")).list_tools()):
+    for tool in asyncio.run(create_server(lambda _: installation.for_user("local")).list_tools()):
         schema = tool.input_schema
         lines += ["", f"## `{tool.name}`", "", *_paragraph(tool.description), *_fields(schema)]
     return "\n".join(lines) + "\n"

@@ -1,6 +1,7 @@
 """Authenticate the senders of requests, by key or as the only user of this machine, and check their permissions."""
 
 from collections.abc import Callable, Mapping
+from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from rag import errors, types
@@ -11,6 +12,9 @@ from rag.hosts import host_name, is_loopback
 
 if TYPE_CHECKING:
     from rag.engine import Installation, RAGEngine
+
+RETRY_SECONDS = 5
+"""When a client may retry after an overload or a database failure."""
 
 
 class Visitor(NamedTuple):
@@ -155,6 +159,13 @@ class Gate:
         """Return whether a browser sent the request for a page of another site that is not in `CORS_ORIGIN`."""
         own = visitor.origin.partition("://")[2] == visitor.host
         return bool(visitor.origin) and not own and visitor.origin not in self._installation().config.cors_origins
+
+
+def refusal_headers(error: errors.Error) -> dict[str, str]:
+    """Return the HTTP headers of a refused request: how to authenticate, or when to try again."""
+    if isinstance(error, errors.BusyError | errors.StoreUnavailableError):
+        return {"retry-after": str(error.details.get("retry_after_seconds", RETRY_SECONDS))}
+    return {"www-authenticate": "Bearer"} if error.http_status == HTTPStatus.UNAUTHORIZED else {}
 
 
 def require_key(installation: "Installation", host: str) -> None:

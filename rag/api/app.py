@@ -13,7 +13,6 @@ from rag.api import error_responses, limits
 from rag.api.metrics import InstallationMetrics
 from rag.api.routes import (
     admin,
-    annotations,
     answers,
     collections,
     conversations,
@@ -60,16 +59,14 @@ def create_app(installation: Installation, *, needs_key: bool = False) -> FastAP
     app.state.questions = limits.FairSemaphore(config.rag_max_questions)
     app.state.searches = limits.FairSemaphore(limits.SEARCHES_AT_ONCE)
     modules = (
-        *(status, questions, collections, documents, annotations, indexes),
+        *(status, questions, collections, documents, indexes),
         *(jobs, matrices, conversations, answers, tags_and_filters, team, admin),
     )
     for module in modules:
         app.include_router(module.router)
     error_responses.install(app, [route for module in modules for route in module.router.routes])
     app.add_middleware(
-        limits.BodyLimits,
-        seconds=config.rag_upload_timeout_seconds,
-        upload_bytes=config.rag_parsing.max_file_bytes,
+        limits.BodyLimits, seconds=config.rag_upload_timeout_seconds, upload_bytes=config.rag_parsing.max_file_bytes
     )
     if config.cors_origins:
         app.add_middleware(

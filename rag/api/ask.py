@@ -15,6 +15,7 @@ TOP_K = 6
 DIVERSITY = 0.3
 """Search settings of `/ask`: three rewrites and a hypothetical answer if there is a language model, hybrid retrieval
 with reciprocal rank fusion, and six diverse results."""
+SCORES = {"vector_score", "lexical_score", "final_score"}
 
 
 class AskFilters(types.Model):
@@ -137,7 +138,7 @@ class AskResponse(types.Model):
                 for number, sentence in enumerate(response.sentences)
             ),
             citations=tuple(AskCitation.of(*cited) for cited in response.cited),
-            debug=_debug(response) if debug else None,
+            debug=_how_it_was_made(response) if debug else None,
         )
 
 
@@ -146,17 +147,8 @@ def source(hit: types.Hit) -> str:
     return f"{source_of(hit)}#{hit.chunk.ordinal}"
 
 
-def _debug(response: types.AnswerResponse) -> dict[str, Any]:
-    """Describe how an answer was made."""
-    scores = [
-        {
-            "source": source(hit),
-            "vectorScore": hit.vector_score,
-            "lexicalScore": hit.lexical_score,
-            "finalScore": hit.final_score,
-        }
-        for hit in response.contexts
-    ]
+def _how_it_was_made(response: types.AnswerResponse) -> dict[str, Any]:
+    scores = [{"source": source(hit), **hit.model_dump(by_alias=True, include=SCORES)} for hit in response.contexts]
     return {
         "model": response.model,
         "retrieval": response.retrieval.model_dump(by_alias=True, exclude={"pages"}),

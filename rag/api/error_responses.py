@@ -13,17 +13,11 @@ from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute, Match
 
 from rag import errors, types
+from rag.access.gate import refusal_headers
 
 logger = logging.getLogger(__name__)
 
-RETRY_SECONDS = 5
-"""When a client may retry after an overload."""
-
-COLLECTION_TYPES = {
-    "not_found": "collection_not_found",
-    "validation": "invalid_query",
-    "store": "store_unavailable",
-}
+COLLECTION_TYPES = {"not_found": "collection_not_found", "validation": "invalid_query", "store": "store_unavailable"}
 """Names of errors in responses of `/retrieve` and `/validate`."""
 
 MESSAGES = {
@@ -72,17 +66,6 @@ def problem(
     return JSONResponse(body.model_dump(mode="json"), status, headers=dict(headers or {}))
 
 
-def _own_error(request: Request, error: errors.Error) -> JSONResponse:
-    headers = {}
-    if error.http_status == HTTPStatus.UNAUTHORIZED:
-        headers["WWW-Authenticate"] = "Bearer"
-    if isinstance(error, errors.BusyError | errors.StoreUnavailableError):
-        headers["Retry-After"] = str(error.details.get("retry_after_seconds", RETRY_SECONDS))
-    if error.http_status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        logger.warning("%s: %s", error.code, error.message)
-    return problem(error.http_status, _type(request, error.code), error.message, error.details, headers)
-
-
 def _type(request: Request, code: str) -> str:
     is_collection = request.scope.get("path", "").rstrip("/").endswith(("/retrieve", "/validate"))
     return COLLECTION_TYPES.get(code, code) if is_collection else code
@@ -102,17 +85,21 @@ def install(app: FastAPI, routes: Sequence[BaseRoute]) -> None:
 
     @app.exception_handler(errors.Error)
     async def ours(request: Request, error: errors.Error) -> JSONResponse:
-        return _own_error(request, error)
+        if error.http_status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            logger.warning("%s: %s", error.code, error.message)
+        kind = _type(request, error.code)
+        return problem(error.http_status, kind, error.message, error.details, refusal_headers(error))
 
     @app.exception_handler(RequestValidationError)
     async def malformed(request: Request, error: RequestValidationError) -> JSONResponse:
         if any(item["type"] == "json_invalid" for item in error.errors()):
             return await of_http(request, HTTPException(HTTPStatus.BAD_REQUEST))
-        found = [
-            {**item, "loc": item["loc"][1:] or item["loc"]} for item in error.errors()
-        ]  # without the part of the request
-        message = f"The request is malformed. {types.error_summary(found)}."
-        details = {"problems": types.field_errors(found)}
+        problems = [
+            {**item, "loc": item["loc"][1:] or item["loc"]}  # without the part of the request
+            for item in error.errors()
+        ]
+        message = f"The request is malformed. {types.error_summary(problems)}."
+        details = {"problems": types.field_errors(problems)}
         return problem(HTTPStatus.UNPROCESSABLE_ENTITY, _type(request, "validation"), message, details)
 
     @app.exception_handler(HTTPException)

@@ -54,7 +54,11 @@ class FairSemaphore:
         try:
             yield
         finally:
-            self._release()
+            with self._lock:
+                if self._waiting:
+                    self._waiting.popleft().set()  # hands its slot on
+                else:
+                    self._free += 1
 
     def _wait(self) -> None:
         with self._lock:
@@ -70,13 +74,6 @@ class FairSemaphore:
                 return
             self._waiting.remove(mine)
         raise errors.BusyError
-
-    def _release(self) -> None:
-        with self._lock:
-            if self._waiting:
-                self._waiting.popleft().set()
-            else:
-                self._free += 1
 
 
 async def _watch_client(request: Request) -> AsyncIterator[Stop]:
@@ -114,8 +111,11 @@ class BodyLimits:
             return
         clock = asyncio.get_running_loop().time
         allowed_pause = self._seconds
-        limit = self._limit(scope)
-        room = limit if _declared_length(scope) <= limit else -1
+        is_upload = scope["method"] == "POST" and scope["path"].endswith(UPLOAD_PATH)
+        room = self._upload_bytes + FORM_BYTES if is_upload else MAX_JSON_BYTES
+        declared = Headers(scope=scope).get("content-length", "")
+        if declared.isdecimal() and int(declared) > room:
+            room = -1
         complete = False
 
         async def receive_within_limits() -> Message:
@@ -139,14 +139,3 @@ class BodyLimits:
             return message
 
         await self._app(scope, receive_within_limits, send)
-
-    def _limit(self, scope: Scope) -> int:
-        """Return the maximum size of the body in bytes."""
-        is_upload = scope["method"] == "POST" and scope["path"].endswith(UPLOAD_PATH)
-        return self._upload_bytes + FORM_BYTES if is_upload else MAX_JSON_BYTES
-
-
-def _declared_length(scope: Scope) -> int:
-    """Return the Content-Length, or 0 if there is none."""
-    value = Headers(scope=scope).get("content-length", "")
-    return int(value) if value.isdecimal() else 0

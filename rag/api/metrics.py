@@ -1,7 +1,7 @@
 """Prometheus metrics of the installation, read from the database, so that they cover all workers."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from prometheus_client import Metric, registry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
@@ -31,43 +31,13 @@ class InstallationMetrics(registry.Collector):
             yield GaugeMetricFamily("pagelight_database_up", "Whether the database answers.", value=0)
             return
         yield GaugeMetricFamily("pagelight_database_up", "Whether the database answers.", value=1)
-        yield from _queue(status)
-        yield from _work(status)
-        yield from _sizes(status)
+        yield from _metrics(status)
 
 
-def _queue(status: types.Status) -> Iterator[Metric]:
-    waiting = GaugeMetricFamily(
-        "pagelight_queue_waiting", "Documents and jobs that wait for a worker.", labels=["lane"]
-    )
-    running = GaugeMetricFamily("pagelight_queue_running", "Documents and jobs that somebody is at.", labels=["lane"])
-    oldest = GaugeMetricFamily("pagelight_queue_oldest_seconds", "How long the oldest one waits.", labels=["lane"])
-    for lane in status.lanes:
-        waiting.add_metric([lane.lane], lane.waiting)
-        running.add_metric([lane.lane], lane.running)
-        oldest.add_metric([lane.lane], lane.oldest_seconds or 0.0)
-    yield from (waiting, running, oldest)
-    yield GaugeMetricFamily("pagelight_workers", "Workers that are alive.", value=len(status.workers))
-
-
-def _work(status: types.Status) -> Iterator[Metric]:
-    done = status.counts
-    for name, words, count in (
-        ("documents_read", "Documents that workers have read.", done.documents_read),
-        ("pages_read", "Pages of these.", done.pages_read),
-        ("chunks_embedded", "Chunks that workers have embedded.", done.chunks_embedded),
-        ("jobs_done", "Jobs that workers have done.", done.jobs_done),
-    ):
-        yield CounterMetricFamily(f"pagelight_{name}", words, value=count)
-    failures = CounterMetricFamily("pagelight_failures", "Documents and jobs that failed, by error.", labels=["code"])
-    for code, count in done.failures.items():
-        failures.add_metric([code], count)
-    yield failures
-
-
-def _sizes(status: types.Status) -> Iterator[Metric]:
-    database, library = status.database, status.library
+def _metrics(status: types.Status) -> Iterator[Metric]:
+    database, library, done = status.database, status.library, status.counts
     for name, words, value in (
+        ("workers", "Workers that are alive.", len(status.workers)),
         ("database_bytes", "Size of the database.", database.bytes),
         ("database_connections", "Connections to the database.", database.connections),
         ("documents", "Documents of all users, without those in the trash.", library.documents),
@@ -76,10 +46,29 @@ def _sizes(status: types.Status) -> Iterator[Metric]:
         ("warnings", "What the page Status warns of.", len(status.warnings)),
     ):
         yield GaugeMetricFamily(f"pagelight_{name}", words, value=value)
-    free = GaugeMetricFamily("pagelight_disk_free_bytes", "Room in folders of this machine.", labels=["place"])
-    for space in status.disk:
-        free.add_metric([space.place], space.free_bytes)
-    yield free
+    for name, words, count in (
+        ("documents_read", "Documents that workers have read.", done.documents_read),
+        ("pages_read", "Pages of these.", done.pages_read),
+        ("chunks_embedded", "Chunks that workers have embedded.", done.chunks_embedded),
+        ("jobs_done", "Jobs that workers have done.", done.jobs_done),
+    ):
+        yield CounterMetricFamily(f"pagelight_{name}", words, value=count)
+    waiting = {lane.lane: lane.waiting for lane in status.lanes}
+    running = {lane.lane: lane.running for lane in status.lanes}
+    oldest = {lane.lane: lane.oldest_seconds or 0.0 for lane in status.lanes}
+    room = {space.place: space.free_bytes for space in status.disk}
+    families: tuple[tuple[type[GaugeMetricFamily | CounterMetricFamily], str, str, str, Mapping[str, float]], ...] = (
+        (GaugeMetricFamily, "queue_waiting", "Documents and jobs that wait for a worker.", "lane", waiting),
+        (GaugeMetricFamily, "queue_running", "Documents and jobs that somebody is at.", "lane", running),
+        (GaugeMetricFamily, "queue_oldest_seconds", "How long the oldest one waits.", "lane", oldest),
+        (CounterMetricFamily, "failures", "Documents and jobs that failed, by error.", "code", done.failures),
+        (GaugeMetricFamily, "disk_free_bytes", "Room in folders of this machine.", "place", room),
+    )
+    for kind, name, words, label, values in families:
+        family = kind(f"pagelight_{name}", words, labels=[label])
+        for of, number in values.items():
+            family.add_metric([of], number)
+        yield family
     if status.backup:
         at = status.backup.created_at.timestamp()
         yield GaugeMetricFamily("pagelight_last_backup_timestamp_seconds", "When the last backup was made.", value=at)

@@ -23,6 +23,9 @@ EVENTS: dict[int | str, dict[str, Any]] = {
     }
 }
 """OpenAPI description of the responses of routes that can stream."""
+VERDICT = {"sentence", "citation_id", "verdict", "unsupported_numbers"}
+SUPPORT = {"support", "missing", "judged_by", "probability"}
+"""Fields of a citation, and of a sentence, that the events `verdicts` and `support` have."""
 
 
 def wants_events(request: Request) -> bool:
@@ -60,23 +63,11 @@ def _events(event: types.AnswerEvent, to_body: Callable[[types.AnswerResponse], 
         yield _event("stage", {"name": event.name, "seconds": event.seconds, **so_far})
         return
     yield _event("citations", AnswerBody.of(event).citations)
-    verdicts = [
-        {
-            "sentence": citation.sentence,
-            "citationId": citation.citation_id,
-            "verdict": citation.verdict,
-            "unsupportedNumbers": citation.unsupported_numbers,
-        }
-        for citation in event.citations
-    ]
-    yield _event("verdicts", verdicts)
+    yield _event("verdicts", [citation.model_dump(by_alias=True, include=VERDICT) for citation in event.citations])
     support = [
         {
             "sentence": number,
-            "support": sentence.support,
-            "missing": sentence.missing,
-            "judgedBy": sentence.judged_by,
-            "probability": sentence.probability,
+            **sentence.model_dump(by_alias=True, include=SUPPORT),
             "restsOn": sentence.rests_on,
             "struck": number in event.struck,
         }

@@ -30,16 +30,13 @@ def api(
     path: Annotated[str, typer.Argument(metavar="PATH", help="A route with its ids, such as /jobs.")] = "",
     *,
     body: Annotated[
-        str | None,
-        typer.Option("--json", metavar="BODY|@FILE|-", help="The JSON to send; “-” reads stdin.", show_default=False),
+        str | None, typer.Option("--json", metavar="BODY|@FILE|-", help="The JSON to send; “-” reads stdin.")
     ] = None,
     query: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="A query parameter; may be repeated.", show_default=False),
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="A query parameter; may be repeated.")
     ] = None,
     file: Annotated[
-        Path | None,
-        typer.Option("--output", metavar="FILE", help="Write the response into this new file.", show_default=False),
+        Path | None, typer.Option("--output", metavar="FILE", help="Write the response into this new file.")
     ] = None,
     routes: Annotated[bool, typer.Option("--routes", help="List the routes.")] = False,
 ) -> None:

@@ -14,13 +14,10 @@ from rag.cli.command import Command, validated, with_parameters
 from rag.cli.name_lookup import complete_document_name, complete_index_name
 
 IndexName = Annotated[
-    str,
-    typer.Option("--index", metavar="NAME", help="The index to work in.", autocompletion=complete_index_name),
+    str, typer.Option("--index", metavar="NAME", help="The index to work in.", autocompletion=complete_index_name)
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON to stdout; errors too.")]
-Password = Annotated[
-    str | None, typer.Option(metavar="TEXT", help="Opens encrypted files. It is not stored.", show_default=False)
-]
+Password = Annotated[str | None, typer.Option(metavar="TEXT", help="Opens encrypted files. It is not stored.")]
 SameName = Annotated[
     types.OnSameName,
     typer.Option(
@@ -28,10 +25,7 @@ SameName = Annotated[
     ),
 ]
 DocumentName = Annotated[
-    str,
-    typer.Argument(
-        metavar="NAME", help="Name or id, as listed.", show_default=False, autocompletion=complete_document_name
-    ),
+    str, typer.Argument(metavar="NAME", help="Name or id, as listed.", autocompletion=complete_document_name)
 ]
 DocumentNames = Annotated[
     list[str] | None,
@@ -39,7 +33,6 @@ DocumentNames = Annotated[
         "--document",
         metavar="NAME",
         help="Only in this document (name or id); may be repeated.",
-        show_default=False,
         autocompletion=complete_document_name,
     ),
 ]

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import pydantic
 
 from rag import types
+from rag.contract import copy_fields
 from rag.evaluation.questions import Question
 from rag.evaluation.statistics import Scores, Value
 from rag.messages import N_
@@ -91,24 +92,15 @@ def ask(
 
 def answer_row(question: Question, response: types.AnswerResponse, seconds: float) -> AnswerRow:
     """Return the row of a question."""
-    return AnswerRow(
+    return copy_fields(
+        AnswerRow,
+        response,
         id=question.id,
-        status=response.status,
-        answer=response.answer,
         citations=[
-            CitedPage(
-                pdf=hit.document_name,
-                page=citation.lines_in(hit)[0].page_number,
-                quote=citation.quote,
-                verdict=citation.verdict,
-            )
+            copy_fields(CitedPage, citation, pdf=hit.document_name, page=citation.lines_in(hit)[0].page_number)
             for citation, hit in response.cited
         ],
-        sentences=[
-            JudgedSentence(text=sentence.text, support=sentence.support, missing=sentence.missing)
-            for sentence in response.sentences
-        ],
-        likelihood=response.likelihood,
+        sentences=[copy_fields(JudgedSentence, sentence) for sentence in response.sentences],
         seconds=round(seconds, 3),
     )
 

@@ -23,31 +23,32 @@ class FileFormat(NamedTuple):
     with_pictures: bool = True
 
 
+_MARKDOWN = "text/markdown; charset=utf-8"
+_OFFICE = "application/vnd.openxmlformats-officedocument"
 FORMATS: dict[ExportFormat, FileFormat] = {
-    "markdown": FileFormat(".md", "text/markdown; charset=utf-8", to_markdown),
+    "markdown": FileFormat(".md", _MARKDOWN, to_markdown),
     "docx": FileFormat(
         ".docx",
-        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        f"{_OFFICE}.wordprocessingml.document",
         lambda report, words: parsing.html_to_docx(to_html(report, words)),
     ),
     "pdf": FileFormat(
-        ".pdf",
-        "application/pdf",
-        lambda report, words: parsing.html_to_pdf(to_html(report, words), title=report.title),
+        ".pdf", "application/pdf", lambda report, words: parsing.html_to_pdf(to_html(report, words), title=report.title)
     ),
     "json": FileFormat(
         ".json", "application/json", lambda report, _: report.model_dump_json(by_alias=True, indent=2) + "\n"
     ),
-    "xlsx": FileFormat(
-        ".xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", to_workbook, with_pictures=False
-    ),
+    "xlsx": FileFormat(".xlsx", f"{_OFFICE}.spreadsheetml.sheet", to_workbook, with_pictures=False),
     "text": FileFormat(".txt", "text/plain; charset=utf-8", to_text, with_pictures=False),
-    "clipping": FileFormat(".md", "text/markdown; charset=utf-8", to_clipping, with_pictures=False),
+    "clipping": FileFormat(".md", _MARKDOWN, to_clipping, with_pictures=False),
 }
 
 
 def write(report: Report, format_name: ExportFormat, say: Translate = str) -> bytes:
-    """Write a report in a format, with labels translated by `say`. Raises UnreadableFileError if that fails."""
-    written = FORMATS[format_name].write(report, Labels(say))
-    # Broken files may have lone surrogates.
-    return written.encode("utf-8", errors="replace") if isinstance(written, str) else written
+    """Write a report in a format, with labels translated by `say`; lone surrogates of broken files are replaced.
+
+    Raises:
+        errors.UnreadableFileError: the format's library fails.
+    """
+    content = FORMATS[format_name].write(report, Labels(say))
+    return content.encode("utf-8", errors="replace") if isinstance(content, str) else content

@@ -5,13 +5,13 @@ Text of documents and models is untrusted: links, pictures and HTML in it are di
 
 import functools
 import html
-from collections.abc import Iterator
 
 import markdown_it
 from markdown_it.rules_core import StateCore
 
-from rag.export.labels import EVIDENCE, MADE_FROM, Labels
-from rag.export.report import Claim, Evidence, Report, Turn, data_url
+from rag.export.labels import Labels
+from rag.export.markdown import Picture, blocks
+from rag.export.report import Report, data_url
 
 _DISABLED_RULES = ["image", "link", "autolink", "html_inline", "html_block", "reference", "entity"]
 """Links, pictures, HTML, and character references, which could fake citation marks."""
@@ -40,45 +40,14 @@ def _keep_numbers(state: StateCore) -> None:
 
 def to_html(report: Report, words: Labels) -> str:
     """Write the report as an HTML page with embedded pictures."""
-    body = "".join(part for turn in report.turns for part in _turn(turn, words))
-    return (
-        f'<!doctype html><html><head><meta charset="utf-8"></head><body>'
-        f"<h1>{_text(report.title)}</h1><p><em>{_text(words.exported_at(report))}</em></p>"
-        f"{body}</body></html>"
+    parser = inert_markdown(strikes=True)
+    # Each block is parsed by itself, so that an answer with an open code block swallows nothing that follows.
+    body = "".join(
+        _picture(block) if isinstance(block, Picture) else parser.render(block) for block in blocks(report, words, str)
     )
+    return f'<!doctype html><html><head><meta charset="utf-8"></head><body>{body}</body></html>'
 
 
-def _text(text: str) -> str:
-    return html.escape(text, quote=True)
-
-
-def _turn(turn: Turn, words: Labels) -> Iterator[str]:
-    yield f"<h2>{_text(turn.question)}</h2>"
-    if turn.understood:
-        yield f"<p><em>{_text(words.understood(turn))}</em></p>"
-    yield inert_markdown(strikes=True).render(words.answer(turn))
-    if turn.summary:
-        yield f"<p><strong>{_text(turn.summary)}</strong></p>"
-    yield f"<p><em>{_text(words.writer(turn))}</em></p>"
-    if turn.claims:
-        yield f"<h3>{_text(words.say(EVIDENCE))}</h3>"
-    for claim in turn.claims:
-        yield from _claim(claim, words)
-    if lines := [*words.made_from(turn)]:
-        listed = "".join(f"<li>{_text(line)}</li>" for line in lines)
-        yield f"<h3>{_text(words.say(MADE_FROM))}</h3><ul>{listed}</ul>"
-
-
-def _claim(claim: Claim, words: Labels) -> Iterator[str]:
-    text = f"<s>{_text(claim.text)}</s>" if claim.struck else _text(claim.text)
-    yield f"<p><strong>{text}</strong> {_text(words.judgement(claim))}</p>"
-    for one in claim.evidence:
-        yield from _evidence(one, words)
-
-
-def _evidence(one: Evidence, words: Labels) -> Iterator[str]:
-    yield f"<p><strong>[{_text(one.label)}]</strong> {_text(words.place(one))}</p>"
-    if one.quote:
-        yield f"<blockquote><p>{_text(one.quote)}</p></blockquote>"
-    for picture in one.pictures:
-        yield f'<p><img src="{data_url(picture)}" width="{PICTURE_PX}" alt="{_text(words.place(one))}"></p>'
+def _picture(picture: Picture) -> str:
+    alt = html.escape(picture.place, quote=True)
+    return f'<p><img src="{data_url(picture.png)}" width="{PICTURE_PX}" alt="{alt}"></p>'

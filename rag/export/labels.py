@@ -10,10 +10,10 @@ from rag.messages import N_
 
 MOMENT = "%Y-%m-%d %H:%M UTC"
 DIGEST_CHARS = 12
+"""Displayed length of a SHA-256; JSON has all of it."""
 UNDERSTOOD = N_("Understood as")
 EVIDENCE = N_("Evidence")
 MADE_FROM = N_("Made from")
-"""Displayed length of a SHA-256; JSON has all of it."""
 
 
 class Labels:
@@ -21,10 +21,6 @@ class Labels:
 
     def __init__(self, say: Translate) -> None:
         self.say = say
-
-    def when(self, moment: dt.datetime) -> str:
-        """Format a time, to the minute."""
-        return self.say(f"{moment.astimezone(dt.UTC):{MOMENT}}")
 
     def exported_at(self, report: Report) -> str:
         """Return the line with the export time."""
@@ -46,7 +42,8 @@ class Labels:
             written = self.say(N_("Quoted from the documents") if turn.status == "ok" else N_("Nothing was quoted"))
         else:
             written = self.say(N_("Written by {model}").format(model=turn.model))
-        return f"{written}, {self.when(turn.at)}"
+        moment = self.say(f"{turn.at.astimezone(dt.UTC):{MOMENT}}")
+        return f"{written}, {moment}"
 
     def judgement(self, claim: Claim) -> str:
         """Return the mark of a claim and the reason."""
@@ -54,9 +51,10 @@ class Labels:
 
     def place(self, evidence: Evidence) -> str:
         """Format the place: “report.pdf, version 2, p. 53 (page 54 of 203)”."""
-        number = evidence.version
-        version = self.say(N_("version {number}").format(number=number)) if number is not None else None
-        parts = (evidence.document, version, evidence.cells, self.say(evidence.page_name))
+        version = None
+        if evidence.version is not None:
+            version = self.say(N_("version {number}").format(number=evidence.version))
+        parts = (evidence.file_name, version, evidence.cells, self.say(evidence.page_name))
         place = ", ".join(filter(None, parts))
         return f"{place} ({', '.join(map(self.say, evidence.set_apart))})" if evidence.set_apart else place
 

@@ -1,24 +1,36 @@
 """Write a report as Markdown or plain text."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from rag.export.labels import EVIDENCE, MADE_FROM, Labels
-from rag.export.report import STRIKE, Claim, Evidence, Report, Turn, data_url, without_strikes
+from rag.export.report import STRIKE, Claim, Evidence, Report, data_url, without_strikes
 
 _SPECIALS = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$&])")
 _ACTIVE_MARKUP = re.compile(r"(?P<mark>(?-i:\[S\d+[a-z]?\]))|[<\[\]&]|(?<=:)//|www(?=\.)", re.IGNORECASE)
 """A citation mark, or the beginning of HTML, links, pictures, character references and bare URLs."""
 
 
+class Picture(NamedTuple):
+    """A picture of a quote, and the place that it shows."""
+
+    png: bytes
+    place: str
+
+
 def to_markdown(report: Report, words: Labels) -> str:
     """Write the whole report, with pictures as data URLs at the end."""
-    pictures: dict[str, bytes] = {}
-    lines = [f"# {_plain(report.title)}", f"*{words.exported_at(report)}*"]
-    for turn in report.turns:
-        lines += _turn(turn, words, pictures)
-    lines += [f"[{name}]: {data_url(picture)}" for name, picture in pictures.items()]
-    return "\n\n".join(lines) + "\n"
+    names: dict[bytes, str] = {}
+    parts: list[str] = []
+    for block in blocks(report, words, inert):
+        if isinstance(block, str):
+            parts.append(block)
+        else:
+            name = names.setdefault(block.png, f"picture-{len(names) + 1}")
+            parts.append(f"![{_plain(block.place)}][{name}]")
+    parts += [f"[{name}]: {data_url(png)}" for png, name in names.items()]
+    return "\n\n".join(parts) + "\n"
 
 
 def to_text(report: Report, words: Labels) -> str:
@@ -26,7 +38,9 @@ def to_text(report: Report, words: Labels) -> str:
     parts: list[str] = []
     for turn in report.turns:
         parts += [turn.question, without_strikes(words.answer(turn)), turn.summary]
-        parts += [_reference(one, words) for one in turn.evidence]
+        for evidence in turn.evidence:
+            quote = f": “{' '.join(evidence.quote.split())}”" if evidence.quote else ""
+            parts.append(f"[{evidence.label}] {words.place(evidence)}{quote}")
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
@@ -35,48 +49,44 @@ def to_clipping(report: Report, words: Labels) -> str:
     parts: list[str] = []
     for turn in report.turns:
         parts += [f"**{_plain(turn.question)}**", inert(words.answer(turn)), _plain(turn.summary)]
-        parts.append("\n".join(f"- {_cited(one, words)}" for one in turn.evidence))
+        quotes = [(evidence, f": “{_plain(evidence.quote)}”" if evidence.quote else "") for evidence in turn.evidence]
+        parts.append("\n".join(f"- {_cited(evidence, words)}{quote}" for evidence, quote in quotes))
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def _turn(turn: Turn, words: Labels, pictures: dict[str, bytes]) -> Iterator[str]:
-    yield f"## {_plain(turn.question)}"
-    if turn.understood:
-        yield f"*{_plain(words.understood(turn))}*"
-    yield inert(words.answer(turn))
-    if turn.summary:
-        yield f"**{_plain(turn.summary)}**"
-    yield f"*{_plain(words.writer(turn))}*"
-    if turn.claims:
-        yield f"### {words.say(EVIDENCE)}"
-    for claim in turn.claims:
-        yield from _claim(claim, words, pictures)
-    if lines := [*words.made_from(turn)]:
-        yield f"### {words.say(MADE_FROM)}"
-        yield "\n".join(f"- {_plain(line)}" for line in lines)
+def blocks(report: Report, words: Labels, defuse: Callable[[str], str]) -> Iterator[str | Picture]:
+    """Yield the report's headings, paragraphs and lists in Markdown, and its pictures; `defuse` rewrites answers."""
+    yield f"# {_plain(report.title)}"
+    yield f"*{words.exported_at(report)}*"
+    for turn in report.turns:
+        yield f"## {_plain(turn.question)}"
+        if turn.understood:
+            yield f"*{_plain(words.understood(turn))}*"
+        yield defuse(words.answer(turn))
+        if turn.summary:
+            yield f"**{_plain(turn.summary)}**"
+        yield f"*{_plain(words.writer(turn))}*"
+        if turn.claims:
+            yield f"### {words.say(EVIDENCE)}"
+        for claim in turn.claims:
+            yield from _claim(claim, words)
+        if lines := [*words.made_from(turn)]:
+            yield f"### {words.say(MADE_FROM)}"
+            yield "\n".join(f"- {_plain(line)}" for line in lines)
 
 
-def _claim(claim: Claim, words: Labels, pictures: dict[str, bytes]) -> Iterator[str]:
+def _claim(claim: Claim, words: Labels) -> Iterator[str | Picture]:
     text = f"{STRIKE}{_plain(claim.text)}{STRIKE}" if claim.struck else _plain(claim.text)
     yield f"**{text}** {_plain(words.judgement(claim))}"
-    for one in claim.evidence:
-        yield _cited(one, words, with_quote=False)
-        if one.quote:
-            yield "\n".join(f"> {_plain(line)}" for line in one.quote.splitlines())
-        for picture in one.pictures:
-            name = next((name for name, known in pictures.items() if known == picture), f"picture-{len(pictures) + 1}")
-            pictures[name] = picture
-            yield f"![{_plain(words.place(one))}][{name}]"
+    for evidence in claim.evidence:
+        yield _cited(evidence, words)
+        if evidence.quote:
+            yield "\n".join(f"> {_plain(line)}" for line in evidence.quote.splitlines())
+        yield from (Picture(png, words.place(evidence)) for png in evidence.pictures)
 
 
-def _cited(one: Evidence, words: Labels, *, with_quote: bool = True) -> str:
-    quote = f": “{_plain(one.quote)}”" if one.quote and with_quote else ""
-    return f"**[{one.label}]** {_plain(words.place(one))}{quote}"
-
-
-def _reference(one: Evidence, words: Labels) -> str:
-    quote = f": “{' '.join(one.quote.split())}”" if one.quote else ""
-    return f"[{one.label}] {words.place(one)}{quote}"
+def _cited(evidence: Evidence, words: Labels) -> str:
+    return f"**[{evidence.label}]** {_plain(words.place(evidence))}"
 
 
 def _plain(text: str) -> str:

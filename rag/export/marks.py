@@ -114,10 +114,7 @@ def summary_of(response: types.AnswerResponse, say: Translate = str) -> str:
 
 
 def rewrite(
-    response: types.AnswerResponse,
-    text: str,
-    sentence: Callable[[int, str], str],
-    between: Callable[[str], str] = str,
+    response: types.AnswerResponse, text: str, sentence: Callable[[int, str], str], between: Callable[[str], str] = str
 ) -> str:
     """Return `text`, the answer's, with each sentence (number, text) and what is between them rewritten."""
     parts, end = [], 0

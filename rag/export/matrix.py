@@ -1,6 +1,6 @@
 """Export a matrix as XLSX or CSV: a row for each document, a column for each question."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from rag import types
 from rag.export.marks import Translate
@@ -9,7 +9,6 @@ from rag.messages import N_
 
 NOT_FOUND = N_("not found")
 FAILED = N_("failed")
-WAITING = ""
 EVIDENCE = (
     (N_("Document"), 28),
     (N_("Question"), 40),
@@ -28,30 +27,40 @@ EVIDENCE = (
 def matrix_xlsx(filled: types.FilledMatrix, say: Translate = str) -> bytes:
     """Write a workbook of two sheets: the matrix, and the evidence of each cell; `say` translates labels."""
     questions = [(question.text, 36) for question in filled.matrix.questions]
-    table = Sheet(say(N_("Matrix")), [(say(N_("Document")), 28), *questions], [*_table(filled, say)])
+    table = Sheet(say(N_("Matrix")), [(say(N_("Document")), 28), *questions], _table(filled, say))
     columns = [(say(heading), width) for heading, width in EVIDENCE]
-    return to_sheets([table, Sheet(say(N_("Evidence")), columns, [*_evidence(filled, say)])])
+    evidence = [
+        [document.name, question.text, *_place(shown, say)]
+        for document in filled.documents
+        for number, question in enumerate(filled.matrix.questions)
+        if (shown := filled.at(document, number)) is not None
+    ]
+    return to_sheets([table, Sheet(say(N_("Evidence")), columns, evidence)])
 
 
 def matrix_csv(filled: types.FilledMatrix, say: Translate = str) -> bytes:
     """Write the matrix without evidence as CSV in UTF-8 with a byte order mark."""
-    heading = (say(N_("Document")), *(question.text for question in filled.matrix.questions))
-    return to_csv([heading, *(map(str, row) for row in _table(filled, say))]).encode("utf-8-sig", errors="replace")
+    heading = [say(N_("Document")), *(question.text for question in filled.matrix.questions)]
+    return to_csv([heading, *_table(filled, say)]).encode("utf-8-sig", errors="replace")
 
 
-def _table(filled: types.FilledMatrix, say: Translate) -> Iterator[Sequence[object]]:
+def _table(filled: types.FilledMatrix, say: Translate) -> list[list[str]]:
     numbers = range(len(filled.matrix.questions))
-    for document in filled.documents:
-        yield [document.name, *(_told(filled.at(document, number), say) for number in numbers)]
+    return [
+        [document.name, *(_cell_text(filled.at(document, number), say) for number in numbers)]
+        for document in filled.documents
+    ]
 
 
-def _told(shown: types.ShownCell | None, say: Translate) -> str:
-    """Format a cell: the answer, its page and remarks."""
+def _cell_text(shown: types.ShownCell | None, say: Translate) -> str:
+    """Format a cell: the answer, its page and remarks; nothing while it waits."""
     if shown is None:
-        return WAITING
+        return ""
     cell = shown.cell
-    if cell.status != "answered":
-        text = say(NOT_FOUND) if cell.status == "not_found" else f"{say(FAILED)}: {say(cell.reason or '')}"
+    if cell.status == "not_found":
+        text = say(NOT_FOUND)
+    elif cell.status == "failed":
+        text = f"{say(FAILED)}: {say(cell.reason or '')}"
     else:
         page = N_("p. {page}").format(page=cell.page_label or cell.page_number)
         text = f"{cell.answer} [{say(page)}]"
@@ -60,18 +69,13 @@ def _told(shown: types.ShownCell | None, say: Translate) -> str:
     return f"{text} ({'; '.join(notes)})" if notes else text
 
 
-def _evidence(filled: types.FilledMatrix, say: Translate) -> Iterator[Sequence[object]]:
-    for document in filled.documents:
-        for number, question in enumerate(filled.matrix.questions):
-            shown = filled.at(document, number)
-            if shown is not None:
-                yield [document.name, question.text, *_place(shown, say)]
-
-
 def _place(shown: types.ShownCell, say: Translate) -> Sequence[object]:
     cell = shown.cell
-    state = say(N_("stale") if shown.is_stale else cell.status.replace("_", " "))
-    label = cell.page_label or (str(cell.page_number) if cell.page_number else None)
-    reason, verdict, conflict = (say(text) if text else None for text in (cell.reason, cell.assurance, shown.conflict))
-    place = (cell.page_number, label, cell.version, cell.sha256)
-    return [cell.answer or reason, verdict, conflict, state, cell.quote, *place]
+    return [
+        cell.answer or (say(cell.reason) if cell.reason else None),
+        say(cell.assurance) if cell.assurance else None,
+        say(shown.conflict) if shown.conflict else None,
+        say(N_("stale") if shown.is_stale else cell.status.replace("_", " ")),
+        *(cell.quote, cell.page_number, cell.page_label or (str(cell.page_number) if cell.page_number else None)),
+        *(cell.version, cell.sha256),
+    ]

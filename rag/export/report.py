@@ -5,38 +5,26 @@ import uuid
 from collections.abc import Callable, Sequence
 
 import pydantic
+from pydantic import Field
 
 from rag import types
+from rag.contract import CitationBody, copy_fields
 from rag.export.marks import Translate, append, cite, mark_of, plain_words, reason_of, rewrite, strike, written_mark
 
 STRIKE = "~~"
 """Begins and ends what is struck through in the Markdown of an answer; the answer's own tildes are escaped."""
 
 
-class Evidence(types.Model):
-    """The evidence of a claim, with the `label` used in the answer.
+class Evidence(CitationBody):
+    """The evidence of a claim: a citation with the label that the exported answer uses, such as S1a.
 
-    `page` counts from 1, `page_label` is the printed page number if it differs; `cells` are those of a sheet.
-    `set_apart` says that the quote is a comment, struck out, not visible on the page or recognised in a picture.
     `version` and `sha256` are None if the document was deleted. `pictures` are PNGs of the highlighted quote, one for
     each page.
     """
 
     label: str
-    document_id: uuid.UUID
-    document: str
-    version: int | None
-    sha256: str | None
-    page: int
-    page_name: str
-    page_label: str | None
-    cells: str | None
-    line_start: int
-    line_end: int
-    set_apart: tuple[str, ...]
-    quote: str | None
-    verdict: types.Verdict
-    regions: tuple[types.Region, ...]
+    version: int | None = None
+    sha256: str | None = None
     pictures: tuple[bytes, ...] = ()
 
     @pydantic.field_serializer("pictures", when_used="json")
@@ -45,18 +33,22 @@ class Evidence(types.Model):
 
 
 class Claim(types.Model):
-    """A sentence of an answer, its verdict and evidence.
-
-    `mark` and `reason` are the verdict in words, as in the answer; `missing` are the words that the sources lack. A
-    contradicted claim is `struck` through.
-    """
+    """A sentence of an answer, its verdict and evidence."""
 
     text: str
-    support: types.Support | None
-    mark: str
-    reason: str
-    missing: tuple[str, ...]
-    struck: bool
+    support: types.Support | None = Field(description="Null: it states nothing. Rely on quoted and supported only.")
+    mark: str = Field(description="The verdict as the answer marks it.")
+    reason: str = Field(description="Why it has this verdict, in words; empty if it states nothing.")
+    missing: tuple[str, ...] = Field(description="Words and figures of the sentence that its quotes do not hold.")
+    judged_by: str | None = Field(
+        default=None,
+        description="words: compared word by word. meaning: by the entailment model, with `probability`. Else the "
+        "language model that judged.",
+    )
+    probability: float | None = Field(
+        default=None, description="The entailment model's probability that the quotes say it."
+    )
+    struck: bool = Field(description="Whether it is struck through, as the sources contradict it.")
     evidence: tuple[Evidence, ...]
 
 
@@ -80,7 +72,7 @@ class Turn(types.Model):
     @property
     def evidence(self) -> tuple[Evidence, ...]:
         """The evidence of all claims, in order."""
-        return tuple(one for claim in self.claims for one in claim.evidence)
+        return tuple(evidence for claim in self.claims for evidence in claim.evidence)
 
 
 class Report(types.Model):
@@ -96,25 +88,7 @@ EvidenceOf = Callable[[str, types.Citation, types.Hit], Evidence]
 
 def evidence(label: str, citation: types.Citation, hit: types.Hit) -> Evidence:
     """Create the evidence of a citation, without version and pictures."""
-    lines: tuple[types.Line, ...] = citation.lines_in(hit)
-    number = lines[0].page_number
-    return Evidence(
-        label=label,
-        document_id=hit.passage.document_id,
-        document=hit.document_name,
-        version=None,
-        sha256=None,
-        page=number,
-        page_name=hit.page_name(number),
-        page_label=citation.page_label or hit.page_labels.get(number),
-        cells=citation.cells,
-        line_start=lines[0].number,
-        line_end=lines[-1].end,
-        set_apart=types.set_apart_labels(lines),
-        quote=citation.quote,
-        verdict=citation.verdict,
-        regions=citation.regions,
-    )
+    return Evidence(**dict(CitationBody.of(citation, hit)), label=label)
 
 
 def claims_of(
@@ -125,12 +99,12 @@ def claims_of(
     for label, (citation, hit) in zip(response.labels, response.cited, strict=True):
         cited.setdefault(citation.sentence, []).append(evidence_of(label, citation, hit))
     return tuple(
-        Claim(
+        copy_fields(
+            Claim,
+            sentence,
             text=plain_words(sentence),
-            support=sentence.support,
             mark=mark_of(response, number, say),
             reason=reason_of(sentence, say),
-            missing=sentence.missing,
             struck=number in response.struck,
             evidence=tuple(cited.get(number, ())),
         )

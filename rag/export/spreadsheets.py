@@ -54,7 +54,7 @@ def to_workbook(report: Report, words: Labels) -> bytes:
     """Write a workbook with a row for each piece of evidence, and for each claim without any."""
     columns = [(words.say(heading), width) for heading, width in COLUMNS]
     rows = [
-        [turn.question, claim.text, claim.mark, claim.reason, *_place(evidence)]
+        [turn.question, claim.text, claim.mark, claim.reason, *(_place(evidence) if evidence else [None] * 9)]
         for turn in report.turns
         for claim in turn.claims
         for evidence in claim.evidence or (None,)
@@ -62,42 +62,36 @@ def to_workbook(report: Report, words: Labels) -> bytes:
     return to_sheets([Sheet(words.say(N_("Evidence")), columns, rows)])
 
 
+def _place(evidence: Evidence) -> Sequence[object]:
+    first, last, page = evidence.line_start, evidence.line_end, evidence.page or evidence.slide
+    return [
+        *(evidence.label, evidence.quote, evidence.file_name, evidence.version),
+        *(page, evidence.page_label or str(page), evidence.cells),
+        *(f"{first}–{last}" if last > first else str(first), evidence.sha256),
+    ]
+
+
 def to_sheets(sheets: Sequence[Sheet]) -> bytes:
-    """Write sheets as an XLSX file."""
+    """Write sheets as an XLSX file; text stays text even if it looks like a formula and is edited."""
     import openpyxl
 
     workbook = openpyxl.Workbook()
     workbook.remove(workbook.worksheets[0])
-    for given in sheets:
-        sheet: Any = workbook.create_sheet(given.title)
-        for number, row in enumerate([[heading for heading, _ in given.columns], *given.rows], start=1):
+    for title, columns, rows in sheets:
+        sheet: Any = workbook.create_sheet(title)
+        for number, row in enumerate([[heading for heading, _ in columns], *rows], start=1):
             for column, value in enumerate(row, start=1):
-                _put(sheet.cell(number, column), value)
-        _shape(sheet, given.columns)
-    written = io.BytesIO()
-    workbook.save(written)
-    return written.getvalue()
-
-
-def _place(evidence: Evidence | None) -> Sequence[object]:
-    if evidence is None:
-        return [None] * 9
-    first, last = evidence.line_start, evidence.line_end
-    lines = f"{first}–{last}" if last > first else str(first)
-    page_label = evidence.page_label or str(evidence.page)
-    place = (evidence.page, page_label, evidence.cells, lines)
-    return [evidence.label, evidence.quote, evidence.document, evidence.version, *place, evidence.sha256]
-
-
-def _put(cell: Any, value: object) -> None:
-    """Set a cell's value; text stays text even if it looks like a formula and is edited."""
-    if not isinstance(value, str):
-        cell.value = value
-        return
-    cell.value = _NOT_XML.sub("", value)[:MAX_CELL_CHARS]
-    cell.data_type = "s"
-    if is_formula(value):
-        cell.quotePrefix = True
+                cell = sheet.cell(number, column)
+                if isinstance(value, str):
+                    cell.value = _NOT_XML.sub("", value)[:MAX_CELL_CHARS]
+                    cell.data_type = "s"
+                    cell.quotePrefix = value.lstrip().startswith(tuple(FORMULA))
+                else:
+                    cell.value = value
+        _shape(sheet, columns)
+    content = io.BytesIO()
+    workbook.save(content)
+    return content.getvalue()
 
 
 def _shape(sheet: Any, columns: Sequence[tuple[str, int]]) -> None:
@@ -123,14 +117,10 @@ def _shape(sheet: Any, columns: Sequence[tuple[str, int]]) -> None:
 
 def _lines(text: str, width: int) -> int:
     """Estimate the lines of a cell, since not every program computes row heights; wide letters count twice."""
-    wide = [sum(unicodedata.east_asian_width(letter) in "WF" for letter in line) for line in text.splitlines()]
-    counts = [len(line) + extra for line, extra in zip(text.splitlines(), wide, strict=True)]
-    return sum(math.ceil(count * LOOSE / width) or 1 for count in counts) or 1
-
-
-def is_formula(text: str) -> bool:
-    """Whether a spreadsheet may take a cell with this text for a formula."""
-    return text.lstrip().startswith(tuple(FORMULA))
+    letters = [
+        sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in line) for line in text.splitlines()
+    ]
+    return sum(math.ceil(count * LOOSE / width) or 1 for count in letters) or 1
 
 
 def to_csv(rows: Iterable[Iterable[str]]) -> str:

@@ -18,7 +18,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rag import errors
-from rag.access.gate import Caller, Gate, Visitor
+from rag.access.gate import Caller, Gate, Visitor, refusal_headers
 from rag.access.rate_limits import MAX_CONNECTIONS
 from rag.config import Config
 from rag.mcp_server.server import create_server
@@ -34,8 +34,6 @@ PATHS = ("/mcp", "/metrics")
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 MAX_BODY_BYTES = 1_000_000
 """Questions are short; nothing is uploaded here."""
-RETRY_SECONDS = 5
-"""When a client may retry after an overload or a database failure."""
 SHUTDOWN_SECONDS = 5
 
 
@@ -63,20 +61,12 @@ class AuthenticationMiddleware:
 
 
 def _refusal(error: errors.Error) -> JSONResponse:
-    headers = {}
-    if error.http_status == errors.AuthError.http_status:
-        headers["www-authenticate"] = "Bearer"
-    if isinstance(error, errors.BusyError | errors.StoreUnavailableError):
-        headers["retry-after"] = str(error.details.get("retry_after_seconds", RETRY_SECONDS))
     content = {"error": {"code": error.code, "message": error.message}}
-    return JSONResponse(content, error.http_status, headers)
+    return JSONResponse(content, error.http_status, refusal_headers(error))
 
 
 def http_app(
-    installation: "Callable[[], Installation]",
-    *,
-    needs_key: bool = False,
-    hosts: Sequence[str] = (),
+    installation: "Callable[[], Installation]", *, needs_key: bool = False, hosts: Sequence[str] = ()
 ) -> Starlette:
     """Make the ASGI app with the server at `/mcp`, for clients that use a loopback name or one of `hosts`.
 

@@ -1,32 +1,15 @@
 """Find the documents, pages and quotes that an assistant names."""
 
-import difflib
 import re
 import uuid
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rag import errors, types
+from rag.access.name_lookup import find_documents
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
-
-
-def require_index(engine: "RAGEngine", name: str) -> str:
-    """Return the name of an index; one that does not exist is refused, as listing its documents would create it.
-
-    A shared collection is the default index of its engine.
-
-    Raises:
-        errors.NotFoundError: the message lists the indexes.
-    """
-    if engine.is_shared:
-        return types.DEFAULT_INDEX
-    indexes = engine.indexes.list()
-    if name != types.DEFAULT_INDEX and not any(name in {index.name, str(index.id)} for index in indexes):
-        names = sorted({types.DEFAULT_INDEX, *(index.name for index in indexes)})
-        raise errors.NotFoundError(f"There is no index “{name}”. Existing indexes: {', '.join(names)}.")
-    return name
 
 
 def document_ids(engine: "RAGEngine", index_name: str, names: Sequence[str] | None) -> tuple[uuid.UUID, ...]:
@@ -35,19 +18,8 @@ def document_ids(engine: "RAGEngine", index_name: str, names: Sequence[str] | No
     Raises:
         errors.NotFoundError: a name matches no document; the message suggests similar names.
     """
-    if not names:
-        return ()
-    documents = engine.documents.list(index_name)
-    return tuple(dict.fromkeys(document.id for name in names for document in _matching(documents, name)))
-
-
-def _matching(documents: Sequence[types.Document], name: str) -> list[types.Document]:
-    found = [document for document in documents if name in {document.name, str(document.id)}]
-    if not found:
-        similar = difflib.get_close_matches(name, [document.name for document in documents], n=3, cutoff=0.5)
-        hint = f" Did you mean {' or '.join(f'“{other}”' for other in similar)}?" if similar else ""
-        raise errors.NotFoundError(f"There is no document “{name}” in this index.{hint} Call list_documents.")
-    return found
+    documents = find_documents(engine, index_name, names or (), advice="Call list_documents.")
+    return tuple(document.id for document in documents)
 
 
 class OpenPassage(NamedTuple):
@@ -94,17 +66,11 @@ def open_passage(
         pages=pages,
         text=text,
         marked_lines=frozenset(line.number for line in lines),
-        marked=_boxes(engine, text, span, lines),
+        # the very words of the quote if they can be located, or else its lines
+        marked=(engine.pages.locate(document_id, text, *span) if span else ())
+        or types.Passage(document_id=document_id, lines=lines).regions,
         quote_found=span is not None if quote else None,
     )
-
-
-def _boxes(
-    engine: "RAGEngine", text: types.Passage, span: types.Span | None, lines: tuple[types.Line, ...]
-) -> tuple[types.Region, ...]:
-    """Return the boxes of the quoted words if they can be located, or else of the lines."""
-    located = engine.pages.locate(text.document_id, text, *span) if span else ()
-    return located or types.Passage(document_id=text.document_id, lines=lines).regions
 
 
 def _find_quote(passage: types.Passage, quote: str) -> types.Span | None:
@@ -112,25 +78,3 @@ def _find_quote(passage: types.Passage, quote: str) -> types.Span | None:
     words = quote.split()
     match = re.search(r"\s+".join(map(re.escape, words)), passage.text) if words else None
     return types.Span(*match.span()) if match else None
-
-
-class QuotePlace(NamedTuple):
-    """The place of a citation's words."""
-
-    passage_id: uuid.UUID
-    page: int
-    line_start: int
-    line_end: int
-
-
-def place_of(engine: "RAGEngine", citation: types.Citation, hit: types.Hit) -> QuotePlace:
-    """Return the place of a citation's quote with the chunk in which it begins; without a quote, that of the hit.
-
-    A quote comes from the pages around the hit, so it may be in another chunk.
-    """
-    chunk, lines = hit.chunk, citation.lines_in(hit)
-    first = lines[0]
-    if not chunk.line_start <= first.number <= chunk.line_end:
-        on_page = engine.chunks.list(chunk.document_id, first.page_number)
-        chunk = next((other for other in on_page if other.line_start <= first.number <= other.line_end), chunk)
-    return QuotePlace(chunk.id, first.page_number, first.number, lines[-1].end)

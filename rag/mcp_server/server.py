@@ -38,24 +38,16 @@ class StrictServer(MCPServer[None]):
     ) -> mcp_types.CallToolResult | mcp_types.InputRequiredResult:
         """Call a tool. Raises ToolError."""
         try:
-            return await self._call(name, arguments, context)
-        except ToolError as error:
-            annotate(context, status=_status_of(error))
-            raise
-
-    async def _call(
-        self, name: str, arguments: dict[str, Any], context: Call | None
-    ) -> mcp_types.CallToolResult | mcp_types.InputRequiredResult:
-        for tool in await self.list_tools():
-            if tool.name != name:
-                continue
-            annotate(context, route=f"/mcp {name}")  # only a known name, as it becomes a label
-            known = tool.input_schema["properties"]
-            if unknown := sorted(arguments.keys() - known.keys()):
-                raise ToolError(f"{name} has no argument {unknown[0]!r}. It takes: {', '.join(known)}.")
-        try:
+            for tool in await self.list_tools():
+                if tool.name != name:
+                    continue
+                annotate(context, route=f"/mcp {name}")  # only a known name, as it becomes a label
+                known = tool.input_schema["properties"]
+                if unknown := sorted(arguments.keys() - known.keys()):
+                    raise ToolError(f"{name} has no argument {unknown[0]!r}. It takes: {', '.join(known)}.")
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
+            annotate(context, status=_status_of(error))
             if isinstance(error.__cause__, pydantic.ValidationError):
                 words = types.error_summary(error.__cause__.errors())
                 raise ToolError(f"Invalid arguments for {name}: {words}.") from error.__cause__

@@ -2,88 +2,81 @@
 
 from collections.abc import Iterator
 
-from rag.mcp_server.results import (
-    Answer,
-    Cited,
-    DocumentList,
-    Found,
-    ListedDocument,
-    MatrixAnswers,
-    MatrixCell,
-    PassageText,
-    Place,
-    SearchResults,
-)
+from rag import types
+from rag.contract import CitationBody, FoundChunk, Place
+from rag.mcp_server.results import Answer, DocumentCell, Documents, MatrixAnswers, Passages, PassageText
 
 NO_RESULTS = "Nothing fits. Other words may help, or list_documents, which shows what there is."
 
 
-def search_results(results: SearchResults) -> str:
+def search_results(passages: Passages) -> str:
     """Format passages with their places and ids."""
-    return "\n\n".join(map(_found, results.results)) or NO_RESULTS
+    return "\n\n".join(map(_found, passages.results)) or NO_RESULTS
 
 
-def answer(given: Answer, marked: str) -> str:
+def answer(answer: Answer, marked: str) -> str:
     """Format the `marked` answer, the line about its verdicts, its likelihood or what is missing, and citations."""
     parts = [marked]
-    if given.hint:
-        parts.append(given.hint)
-    if given.likelihood is not None:
-        parts.append(f"Likelihood that this is right: {given.likelihood:.0%} ({given.confidence}).")
-    cited = [_cited(citation) for sentence in given.sentences for citation in sentence.citations]
-    if cited:
+    if answer.hint:
+        parts.append(answer.hint)
+    if answer.likelihood is not None:
+        parts.append(f"Likelihood that this is right: {answer.likelihood:.0%} ({answer.confidence}).")
+    if cited := [_cited(citation) for claim in answer.claims for citation in claim.evidence]:
         parts.append("Citations:\n" + "\n".join(dict.fromkeys(cited)))
-    if given.summary:
-        parts.append(given.summary + ".")
-    unproved = [sentence for sentence in given.sentences if sentence.support and not sentence.support.is_proved]
+    if answer.summary:
+        parts.append(answer.summary + ".")
+    unproved = [claim for claim in answer.claims if claim.support and not claim.support.is_proved]
     if unproved:
-        parts.append(
-            "Not proved, or not wholly:\n"
-            + "\n".join(f"- {sentence.support}: {sentence.text} – {sentence.reason}" for sentence in unproved)
-        )
-    if given.nearest:
-        parts.append("Nearest passages:\n\n" + "\n\n".join(map(_found, given.nearest)))
+        lines = (f"- {claim.support}: {claim.text} – {claim.reason}" for claim in unproved)
+        parts.append("Not proved, or not wholly:\n" + "\n".join(lines))
+    if answer.nearest:
+        parts.append("Nearest passages:\n\n" + "\n\n".join(map(_found, answer.nearest)))
     return "\n\n".join(parts)
 
 
 def matrix(answers: MatrixAnswers) -> str:
     """Format the answers of each document by question, with verdict, quote and page."""
     parts = []
-    for number, question in enumerate(answers.questions, 1):
+    for number, question in enumerate(answers.questions):
         cells = [_cell(cell) for cell in answers.cells if cell.question == number]
-        parts.append("\n".join([f"{number}. {' '.join(question.split())}", *cells]))
+        parts.append("\n".join([f"{number + 1}. {' '.join(question.split())}", *cells]))
     if answers.not_read:
         parts.append(f"Not read yet: {', '.join(answers.not_read)}")
     return "\n\n".join(parts)
 
 
-def passage(text: PassageText) -> str:
+def passage(passage: PassageText) -> str:
     """Format pages line by line, with > before marked lines."""
-    first, last = text.pages[0], text.pages[-1]
+    first, last = passage.pages[0], passage.pages[-1]
     pages = f"page {first}" if first == last else f"pages {first}-{last}"
-    head = f"{text.document}, {pages} of {text.page_count}"
-    if text.quote_found is False:
-        head += "; the quote does not stand here"
-    return "\n".join([head, *_lines(text)])
+    missing = "; the quote does not stand here" if passage.quote_found is False else ""
+    lines = [f"{passage.file_name}, {pages} of {passage.page_count}{missing}"]
+    page = None
+    for line in passage.lines:
+        if line.page != page:
+            page = line.page
+            lines.append(f"--- page {page} ---")
+        labels = f"[{', '.join(line.set_apart)}] " if line.set_apart else ""
+        lines.append(f"{'>' if line.is_marked else ' '}{line.number:>6} | {labels}{line.text}")
+    if not passage.lines:
+        lines.append("No text on this page. Its image may show what it holds.")
+    return "\n".join(lines)
 
 
-def document_list(listed: DocumentList) -> str:
+def document_list(listed: Documents) -> str:
     """Format documents, one per line."""
     if not listed.documents:
         return "No documents." if not listed.total else f"There are only {listed.total} documents."
-    rows = [
-        f"- {document.name}"
-        + (f" (“{document.title}”)" if document.title and document.title != document.name else "")
-        + f", {_count(document.pages, 'page')}, {', '.join(_attributes(document))}, document_id {document.document_id}"
-        for document in listed.documents
-    ]
+    rows = [f"- {', '.join(_attributes(document))}, document_id {document.id}" for document in listed.documents]
     last = listed.offset + len(rows)
     more = [f"{listed.total - last} more: ask again with offset {last}."] if last < listed.total else []
     return "\n".join([*rows, *more])
 
 
-def _attributes(document: ListedDocument) -> Iterator[str]:
-    """Yield the status, author, date and tags of a document."""
+def _attributes(document: types.Document) -> Iterator[str]:
+    """Yield the name, pages, status, author, date and tags of a document."""
+    yield f"{document.name} (“{document.title}”)" if document.title not in (None, "", document.name) else document.name
+    yield f"{document.page_count} page{'' if document.page_count == 1 else 's'}"
     yield "disabled" if document.disabled else document.status.value
     if document.author:
         yield f"by {document.author}"
@@ -93,63 +86,48 @@ def _attributes(document: ListedDocument) -> Iterator[str]:
         yield f"tags {'; '.join(document.tags)}"
 
 
-def _found(found: Found) -> str:
-    section = f" ({found.section})" if found.section else ""
-    return f"{_where(found)}{section}, score {found.score:.2f}\n{_ids(found)}\n{_quoted(found.text)}"
+def _found(chunk: FoundChunk) -> str:
+    section = f" ({chunk.section})" if chunk.section else ""
+    return f"{_where(chunk)}{section}, score {chunk.score:.2f}\n{_ids(chunk)}\n{_quoted(chunk.text)}"
 
 
-def _cited(citation: Cited) -> str:
-    quote = f": “{citation.quote}”" if citation.quote else ""
+def _cited(citation: CitationBody) -> str:
+    quote = f": “{' '.join(citation.quote.split())}”" if citation.quote else ""
     missing = f"; not in the source: {', '.join(citation.unsupported_numbers)}" if citation.unsupported_numbers else ""
     cells = f"cells {citation.cells}, " if citation.cells else ""
-    return f"[{citation.id}] {cells}{_where(citation)}, {citation.verdict.value}{missing}{quote}\n     {_ids(citation)}"
+    verdict = f"{citation.verdict.value}{missing}{quote}"
+    return f"[{citation.citation_id}] {cells}{_where(citation)}, {verdict}\n     {_ids(citation)}"
 
 
-def _cell(cell: MatrixCell) -> str:
-    told = [
+def _cell(cell: DocumentCell) -> str:
+    head = [
         cell.document,
-        *([f"page {cell.page_label or cell.page}"] if cell.page else []),
-        cell.verdict or ("likely" if cell.likelihood is not None else cell.status),
+        *([f"page {cell.page_label or cell.page_number}"] if cell.page_number else []),
+        cell.assurance or cell.status,
     ]
-    lines = [f"- {', '.join(told)}, document_id {cell.document_id}"]
+    lines = [f"- {', '.join(head)}, document_id {cell.document_id}"]
     if cell.conflict:
         lines.append(f"  contradicts: {cell.conflict}")
     if cell.reason:
         lines.append(f"  {cell.reason}")
     if cell.answer:
         lines.append(_quoted(cell.answer))
-    if cell.quote and cell.quote != cell.answer:
-        lines.append(_quoted(f"“{cell.quote}”"))
+    quote = " ".join((cell.quote or "").split())
+    if quote and quote != cell.answer:
+        lines.append(_quoted(f"“{quote}”"))
     return "\n".join(lines)
 
 
 def _where(place: Place) -> str:
-    lines = f"line {place.line_start}"
-    if place.line_end > place.line_start:
-        lines = f"lines {place.line_start}-{place.line_end}"
-    return ", ".join([place.document, place.page_name, lines, *place.set_apart])
+    first, last = place.line_start, place.line_end
+    lines = f"lines {first}-{last}" if last > first else f"line {first}"
+    return ", ".join([place.file_name, place.page_name, lines, *place.set_apart])
 
 
 def _ids(place: Place) -> str:
-    return f"document_id {place.document_id}, passage_id {place.passage_id}"
+    return f"document_id {place.file_id}, passage_id {place.chunk_id}, page {place.page or place.slide}"
 
 
 def _quoted(text: str) -> str:
     """Prefix each line of document text with a bar, so that it cannot be mistaken for our own text."""
     return "\n".join(f"| {line}" for line in text.splitlines())
-
-
-def _lines(text: PassageText) -> Iterator[str]:
-    page = None
-    for line in text.lines:
-        if line.page != page:
-            page = line.page
-            yield f"--- page {page} ---"
-        labels = f"[{', '.join(line.set_apart)}] " if line.set_apart else ""
-        yield f"{'>' if line.is_marked else ' '}{line.number:>6} | {labels}{line.text}"
-    if not text.lines:
-        yield "No text on this page. Its image may show what it holds."
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -3,6 +3,7 @@
 import datetime as dt
 import string
 import uuid
+from collections import Counter
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Literal
@@ -321,11 +322,11 @@ class AnswerResponse(Model):
     @property
     def rows(self) -> Mapping[int, int]:
         """The index of the citation of each sentence that consists of a single quoted table row."""
-        cited: dict[int, list[int]] = {}
-        for number, citation in enumerate(self.citations):
-            cited.setdefault(citation.sentence, []).append(number)
+        counts = Counter(citation.sentence for citation in self.citations)
         return {
-            own: numbers[0] for own, numbers in cited.items() if len(numbers) == 1 and self.citations[numbers[0]].row
+            citation.sentence: number
+            for number, citation in enumerate(self.citations)
+            if citation.row and counts[citation.sentence] == 1
         }
 
     @property
@@ -339,8 +340,8 @@ class AnswerResponse(Model):
         return self._indexes(Support.NOT_STATED, Support.NOT_VERIFIED, Support.UNCITED)
 
     def _indexes(self, *supports: Support) -> tuple[int, ...]:
-        found = (number for number, sentence in enumerate(self.sentences) if sentence.support in supports)
-        return tuple(found) if self.require_citations else ()
+        numbers = (number for number, sentence in enumerate(self.sentences) if sentence.support in supports)
+        return tuple(numbers) if self.require_citations else ()
 
     @property
     def labels(self) -> tuple[str, ...]:

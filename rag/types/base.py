@@ -47,6 +47,12 @@ IN_READING_ORDER = pydantic.BeforeValidator(
 )
 """Annotates a name or title that is shown; comes last, so that the cleaned text is validated."""
 
+
+def visible_text(max_length: int, pattern: str = LINE) -> pydantic.StringConstraints:
+    """Return the constraints of a text of at most `max_length` characters that matches `pattern`, stripped."""
+    return pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=max_length, pattern=pattern)
+
+
 PATTERN_MESSAGES = {
     STORABLE: N_("Text should have no zero byte"),
     TEXT: N_("Text should have something visible, and no zero byte"),
@@ -88,18 +94,13 @@ def to_validation_error(error: pydantic.ValidationError) -> errors.ValidationErr
     )
 
 
-def too_long(text: str, limit: int) -> str:
-    """Return the problem of a text of more than `limit` characters."""
-    return N_("Text has {count} characters, but at most {limit} are possible").format(
-        count=f"{len(text):,}", limit=f"{limit:,}"
-    )
-
-
 def _message(item: Mapping[str, Any]) -> str:
     if item["type"] == "string_pattern_mismatch":
         return PATTERN_MESSAGES.get(item["ctx"]["pattern"], DEFAULT_PATTERN_MESSAGE)
     if item["type"] == "string_too_long" and isinstance(item.get("input"), str):
-        return too_long(item["input"].strip(), item["ctx"]["max_length"])
+        count, limit = len(item["input"].strip()), item["ctx"]["max_length"]
+        template = N_("Text has {count} characters, but at most {limit} are possible")
+        return template.format(count=f"{count:,}", limit=f"{limit:,}")
     return str(item["msg"]).removeprefix("Value error, ")
 
 
@@ -116,7 +117,10 @@ class Model(pydantic.BaseModel):
 
 
 class ValidatedModel(pydantic.BaseModel):
-    """A model whose constructor raises `errors.ValidationError`; nested models still raise pydantic's error."""
+    """A request, whose constructor raises `errors.ValidationError`; nested models still raise pydantic's error.
+
+    No value is coerced: a boolean, number or time is none of the other two.
+    """
 
     def __init__(self, **values: Any) -> None:
         try:
@@ -128,28 +132,21 @@ class ValidatedModel(pydantic.BaseModel):
 
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]  # else pydantic calls it in validation, too
 
-
-class Input(ValidatedModel, Model):
-    """Base of request models."""
-
     @pydantic.model_validator(mode="before")
     @classmethod
     def _reject_coercion(cls, values: object) -> object:
-        return reject_coercion(cls, values)
+        if isinstance(values, Mapping):
+            for name, field in cls.model_fields.items():
+                kinds = {field.annotation, *get_args(field.annotation)}
+                for key in {name, alias_generators.to_camel(name)} & values.keys():
+                    if not _is_of_kind(values[key], kinds):
+                        message = f"{key} is of another kind: a number, a truth value and a time are no substitutes"
+                        raise ValueError(message)
+        return values
 
 
-def reject_coercion(model: type[pydantic.BaseModel], values: object) -> object:
-    """Return `values` unless pydantic would coerce a boolean, number or time into another of these types.
-
-    Raises:
-        ValueError: a value would be coerced.
-    """
-    if isinstance(values, Mapping):
-        for name, field in model.model_fields.items():
-            for key in (name, alias_generators.to_camel(name)):
-                if key in values and not _is_of_kind(values[key], {field.annotation, *get_args(field.annotation)}):
-                    raise ValueError(f"{key} is of another kind: a number, a truth value and a time are no substitutes")
-    return values
+class Input(ValidatedModel, Model):
+    """Base of request models."""
 
 
 def _is_of_kind(value: object, kinds: set[Any]) -> bool:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import pydantic
 
-from rag.types.base import IN_READING_ORDER, LINE, SEGMENT, Input, Model
+from rag.types.base import IN_READING_ORDER, SEGMENT, Input, Model, visible_text
 from rag.types.documents import DocumentStatus
 from rag.types.search import MAX_TAGS, Filters
 
@@ -21,21 +21,11 @@ def _unique_tags(tags: Sequence[str]) -> tuple[str, ...]:
     return tuple({tag.casefold(): tag for tag in reversed(tags)}.values())[::-1]
 
 
-Tag = Annotated[
-    str, pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=64, pattern=LINE), IN_READING_ORDER
-]
+Tag = Annotated[str, visible_text(64), IN_READING_ORDER]
 Tags = Annotated[tuple[Tag, ...], pydantic.Field(max_length=MAX_TAGS), pydantic.AfterValidator(_unique_tags)]
-FilterName = Annotated[
-    str,
-    pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=100, pattern=SEGMENT),
-    IN_READING_ORDER,
-]
-_Name = Annotated[str, pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=255, pattern=LINE)]
-_Text = Annotated[
-    str,
-    pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=500, pattern=LINE),
-    IN_READING_ORDER,
-]
+FilterName = Annotated[str, visible_text(100, SEGMENT), IN_READING_ORDER]
+_Name = Annotated[str, visible_text(255)]
+_Text = Annotated[str, visible_text(500), IN_READING_ORDER]
 
 
 class DocumentEdit(Input):

@@ -1,14 +1,12 @@
 """Common parts of requests: provider keys and limits, and alternative spellings of fields."""
 
 from collections.abc import Collection, Mapping
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import pydantic
 from pydantic import alias_generators
 
-from rag import errors
-from rag.messages import N_
-from rag.types.base import STORABLE, TEXT, Input, Model, too_long
+from rag.types.base import STORABLE, TEXT, Input, Model
 from rag.types.documents import DEFAULT_INDEX
 
 StorableText = Annotated[str, pydantic.Field(pattern=STORABLE)]
@@ -34,32 +32,22 @@ NOT_EMPTY: dict[str, pydantic.JsonValue] = {"minLength": 1}
 """In the schema of fields with the pattern `TEXT`, whose message says more than that of `min_length`."""
 
 QuestionText = Annotated[
-    str,
-    pydantic.Field(max_length=MAX_QUESTION_CHARS, pattern=TEXT, json_schema_extra=NOT_EMPTY),
-    CollapseWhiteSpace,
+    str, pydantic.Field(max_length=MAX_QUESTION_CHARS, pattern=TEXT, json_schema_extra=NOT_EMPTY), CollapseWhiteSpace
 ]
 """A question or search query, as all interfaces take it."""
 
 
-def bounded_question(text: object) -> str:
+class _BareQuestion(Input):
+    question: Annotated[str, pydantic.Field(max_length=MAX_QUESTION_CHARS, strict=True), CollapseWhiteSpace]
+
+
+def bounded_question(text: Any) -> str:
     """Return a question or search query that came without a request, as from LlamaIndex, with white space collapsed.
 
     Raises:
         errors.ValidationError: it is no text, or too long.
     """
-    if not isinstance(text, str):
-        raise errors.ValidationError(
-            N_("The request is malformed. {_problem}."), _problem="question: Input should be a valid string"
-        )
-    question = collapse_white_space(text)
-    if len(question) > MAX_QUESTION_CHARS:
-        problem = too_long(question, MAX_QUESTION_CHARS)
-        raise errors.ValidationError(
-            N_("The request is malformed. {_problem}."),
-            _problem=f"question: {problem}",
-            details={"problems": [{"field": "question", "message": problem}]},
-        )
-    return question
+    return _BareQuestion(question=text).question
 
 
 IndexName = Annotated[

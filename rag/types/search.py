@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 import pydantic
 
 from rag.messages import N_
-from rag.types.base import TEXT, Input, Model
+from rag.types.base import TEXT, Input, Model, visible_text
 from rag.types.documents import DEFAULT_INDEX
 from rag.types.requests import Auth, AuthField, IndexName, QueryEmbedding, QuestionText, StorableText, gather
 from rag.types.text import BlockKind, Chunk, Passage, page_name
@@ -21,7 +21,7 @@ Fusion = Literal["weighted", "rrf"]
 
 MustIncludeMode = Literal["all", "any"]
 
-Keyword = Annotated[str, pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=TEXT)]
+Keyword = Annotated[str, visible_text(200, TEXT)]
 
 MAX_TAGS = 50
 """Maximum number of tags of a document, and of a filter."""

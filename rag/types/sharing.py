@@ -13,11 +13,16 @@ GranteeKind = Literal["user", "group"]
 SharePermission = Literal["read", "write"]
 
 
-class ShareRequest(Input):
-    """A request to share a collection with a user or group."""
+class Recipient(Input):
+    """A user or group to share with."""
 
     grantee_kind: GranteeKind = "user"
     grantee: Annotated[str, pydantic.Field(min_length=1, max_length=500, pattern=LINE)]
+
+
+class ShareRequest(Recipient):
+    """A request to share a collection with a user or group."""
+
     permission: SharePermission = "read"
 
 
@@ -50,11 +55,9 @@ class SharedIndex(Model):
     permission: SharePermission
 
 
-class LinkRequest(Input):
+class LinkRequest(Recipient):
     """A request to share a conversation, or with `message_id` one answer and its question."""
 
-    grantee_kind: GranteeKind = "user"
-    grantee: Annotated[str, pydantic.Field(min_length=1, max_length=500, pattern=LINE)]
     message_id: uuid.UUID | None = None
 
 

@@ -234,19 +234,12 @@ class Remark(Model):
     @property
     def summary(self) -> str:
         """In words: "12 characters that are struck out on pages 3, 4"."""
-        return f"{self.characters:,} {_REMARKS[self.kind]} on {pages_name(self.pages)}"
+        what = "not visible" if self.kind == "hidden" else "struck out"
+        pages = f"page{'s' if len(self.pages) > 1 else ''} {', '.join(map(str, self.pages))}"
+        return f"{self.characters:,} characters that are {what} on {pages}"
 
 
-_REMARKS: dict[RemarkKind, str] = {
-    "hidden": "characters that are not visible",
-    "struck": "characters that are struck out",
-}
 MAX_REMARK_PAGES = 50
-
-
-def pages_name(pages: Sequence[int]) -> str:
-    """Format page numbers: "page 3", "pages 3, 4"."""
-    return f"page{'s' if len(pages) > 1 else ''} {', '.join(map(str, pages))}"
 
 
 MAX_NEGLIGIBLE_LOSS = 0.001
@@ -298,16 +291,12 @@ class Completeness(Model):
     @property
     def summaries(self) -> tuple[str, ...]:
         """What was not read as a person sees it, a line for each matter; nothing of a file that was read truly."""
+        words = f"words: {self.glued_words:,} glued and {self.split_words:,} split of {self.words:,}"
         return (
             *([f"characters kept: {self.summary}"] if self.missing_characters else []),
-            *([f"words: {self.word_summary}"] if self.has_word_errors else []),
+            *([words] if self.has_word_errors else []),
             *(remark.summary for remark in self.remarks),
         )
-
-    @property
-    def word_summary(self) -> str:
-        """In words: "12 glued and 3 split of 3,400"."""
-        return f"{self.glued_words:,} glued and {self.split_words:,} split of {self.words:,}"
 
     @property
     def summary(self) -> str:
@@ -457,10 +446,6 @@ class Passage(Model):
                 touched.append(line)
             position += len(line.text)
         return tuple(touched)
-
-    def regions_of(self, start: int, end: int) -> tuple[Region, ...]:
-        """The boxes of the lines that `text[start:end]` touches, each as a whole, page by page."""
-        return Passage(document_id=self.document_id, lines=self.lines_of(start, end)).regions
 
 
 class Chunk(Passage):

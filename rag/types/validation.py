@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 import pydantic
 
-from rag.types.base import NAME, TEXT, ValidatedModel, reject_coercion
+from rag.types.base import NAME, TEXT, ValidatedModel
 from rag.types.documents import DEFAULT_INDEX
 from rag.types.requests import NOT_EMPTY, CollapseWhiteSpace, StorableText
 
@@ -25,11 +25,6 @@ class Plain(pydantic.BaseModel):
 
 class PlainInput(ValidatedModel, Plain):
     """Base of request models."""
-
-    @pydantic.model_validator(mode="before")
-    @classmethod
-    def _reject_coercion(cls, values: object) -> object:
-        return reject_coercion(cls, values)
 
 
 class RetrieveRequest(PlainInput):

@@ -80,14 +80,12 @@ def test_everything_of_a_user_in_open_formats(library: dict[str, uuid.UUID], tmp
     (chat,) = lines(folder / "conversations.jsonl")
     question, answer = chat["messages"]
     assert (question["role"], question["content"]) == ("user", QUESTION)
-    assert answer["sentences"][0] == {
-        "text": HARBOUR[0],
-        "support": "quoted",
-        "reason": "These are the document's own words.",
-    }
-    citation = answer["citations"][0]
+    claim = answer["claims"][0]
+    assert (claim["text"], claim["support"]) == (HARBOUR[0], "quoted")
+    assert claim["reason"] == "These are the document's own words."
+    citation = claim["evidence"][0]
     assert (citation["quote"], citation["page"], citation["verdict"]) == (HARBOUR[0], 1, "verified")
-    assert citation["documentId"] == str(library["harbour.pdf"])
+    assert citation["fileId"] == str(library["harbour.pdf"])
     (region,) = citation["regions"]
     assert region["pageNumber"] == 1
     assert len(region["rects"][0]) == 4

@@ -31,8 +31,10 @@ from typer import testing
 from rag.access.rate_limits import FAILURES_PER_MINUTE
 from rag.cli.app import app
 from rag.config import load_config
+from rag.contract import CitationBody
 from rag.engine import RAGEngine
-from rag.mcp_server import create_server, http_app, listen, passages
+from rag.mcp_server.http import http_app, listen
+from rag.mcp_server.server import create_server
 from rag.parsing.pdf.mupdf import pymupdf
 from tests import forked, pdfs
 
@@ -122,8 +124,8 @@ async def _search_ask_and_open(client: Client) -> tuple[list[Any], list[CallTool
     tools = (await client.list_tools()).tools
     found = await client.call_tool("search", {"query": "How many ships?", "top_k": 2})
     answered = await client.call_tool("ask", {"question": "How many ships did the harbour of Lindmark handle?"})
-    citation = data(answered)["sentences"][0]["citations"][0]
-    place = {name: citation[name] for name in ("document_id", "passage_id", "quote")}
+    citation = data(answered)["claims"][0]["evidence"][0]
+    place = {"document_id": citation["fileId"], "passage_id": citation["chunkId"], "quote": citation["quote"]}
     opened = await client.call_tool("get_passage", {**place, "image": True})
     listed = await client.call_tool("list_documents")
     return tools, [found, answered, opened, listed]
@@ -140,26 +142,26 @@ def check_tools(tools: list[Any]) -> None:
 
 def check_conversation(found: CallToolResult, answered: CallToolResult, opened: CallToolResult) -> None:
     best = data(found)["results"][0]
-    assert (best["document"], best["page"], best["line_start"], best["line_end"]) == ("harbour.pdf", 1, 1, 2)
+    assert (best["fileName"], best["page"], best["lineStart"], best["lineEnd"]) == ("harbour.pdf", 1, 1, 2)
     assert 0 < best["score"] <= 1
     assert best["text"] == "\n".join(HARBOUR)
-    assert f"passage_id {best['passage_id']}" in text(found)
+    assert f"passage_id {best['chunkId']}" in text(found)
 
     answer = data(answered)
     assert answer["status"] == "ok"
     assert "4,812" in answer["answer"]
-    for sentence in answer["sentences"]:
-        assert sentence["citations"]
-    citation = answer["sentences"][0]["citations"][0]
-    assert (citation["document"], citation["page"], citation["line_start"], citation["line_end"]) == (
+    for claim in answer["claims"]:
+        assert claim["evidence"]
+    citation = answer["claims"][0]["evidence"][0]
+    assert (citation["fileName"], citation["page"], citation["lineStart"], citation["lineEnd"]) == (
         ("harbour.pdf", 1, 1, 1)
     )
-    assert (citation["id"], citation["quote"], citation["verdict"]) == ("S1", HARBOUR[0], "verified")
+    assert (citation["citationId"], citation["quote"], citation["verdict"]) == ("S1", HARBOUR[0], "verified")
     assert f"[S1] harbour.pdf, page 1, line 1, verified: “{HARBOUR[0]}”" in text(answered)
 
     passage = data(opened)
-    assert passage["quote_found"]
-    assert [(line["number"], line["text"], line["is_marked"]) for line in passage["lines"]] == [
+    assert passage["quoteFound"]
+    assert [(line["number"], line["text"], line["isMarked"]) for line in passage["lines"]] == [
         (1, HARBOUR[0], True),
         (2, HARBOUR[1], False),
     ]
@@ -178,7 +180,7 @@ def outlined(result: CallToolResult) -> tuple[int, int, int, int] | None:
 
 def check_outline(opened: CallToolResult) -> None:
     (region,) = data(opened)["marked"]
-    (box,) = region["boxes"]
+    (box,) = region["rects"]
     zoom = min(2.0, 1568 / pdfs.HEIGHT)
     assert outlined(opened) == pytest.approx([side * zoom for side in box], abs=3)
 
@@ -205,7 +207,7 @@ def test_an_assistant_lists_searches_asks_and_opens_a_cited_passage_over_stdio()
 def test_a_search_can_be_narrowed_to_documents_by_name_and_by_id(engine: RAGEngine) -> None:
     for name in ("orchard.pdf", id_of(engine, "orchard.pdf")):
         found = data(call(engine, "search", query="How many ships?", documents=[name]))["results"]
-        assert {passage["document"] for passage in found} <= {"orchard.pdf"}
+        assert {passage["fileName"] for passage in found} <= {"orchard.pdf"}
     question = "How many ships did the harbour of Lindmark handle?"
     answer = data(call(engine, "ask", question=question, documents=["orchard.pdf"]))
     assert "4,812" not in answer["answer"]
@@ -220,8 +222,8 @@ def test_what_the_documents_do_not_answer_comes_with_the_nearest_passages(engine
     result = call(engine, "ask", question="Which moon of Jupiter has the thickest ice?")
     answer = data(result)
     assert answer["status"] == "insufficient_context"
-    assert answer["sentences"] == []
-    assert [passage["document"] in text(result) for passage in answer["nearest"]] == [True] * len(answer["nearest"])
+    assert answer["claims"] == []
+    assert [passage["fileName"] in text(result) for passage in answer["nearest"]] == [True] * len(answer["nearest"])
 
 
 def test_what_is_missing_is_said_and_how_likely_an_answer_is_right(engine: RAGEngine) -> None:
@@ -240,17 +242,17 @@ def test_documents_are_asked_the_same_questions_and_a_cell_is_opened(engine: RAG
     questions = ["How many ships did the harbour of Lindmark handle in 2019?", "How many kinds of pears are grown?"]
     result = call(engine, "ask_matrix", questions=questions, documents=["harbour.pdf", "orchard.pdf"])
     matrix = data(result)
-    assert (matrix["questions"], matrix["not_read"]) == (questions, [])
+    assert (matrix["questions"], matrix["notRead"]) == (questions, [])
     told = {(cell["document"], cell["question"]): cell for cell in matrix["cells"]}
     assert len(told) == 4
-    ships = told["harbour.pdf", 1]
-    assert (ships["status"], ships["verdict"], ships["quote"], ships["page"]) == ("answered", None, HARBOUR[0], 1)
+    ships = told["harbour.pdf", 0]
+    assert (ships["status"], ships["verdict"], ships["quote"], ships["pageNumber"]) == ("answered", None, HARBOUR[0], 1)
     assert 0.6 <= ships["likelihood"] < 1
-    assert told["orchard.pdf", 2]["quote"] == ORCHARD[0]
-    assert told["harbour.pdf", 2]["status"] == "not_found"
-    assert f"- harbour.pdf, page 1, likely, document_id {ships['document_id']}\n| {HARBOUR[0]}" in text(result)
-    place = {"document_id": ships["document_id"], "page": ships["page"], "quote": ships["quote"]}
-    assert data(call(engine, "get_passage", **place))["quote_found"]
+    assert told["orchard.pdf", 1]["quote"] == ORCHARD[0]
+    assert told["harbour.pdf", 1]["status"] == "not_found"
+    assert f"- harbour.pdf, page 1, likely, document_id {ships['documentId']}\n| {HARBOUR[0]}" in text(result)
+    place = {"document_id": ships["documentId"], "page": ships["pageNumber"], "quote": ships["quote"]}
+    assert data(call(engine, "get_passage", **place))["quoteFound"]
     assert engine.store.matrices.list() == []
 
 
@@ -265,8 +267,8 @@ def test_a_page_is_read_without_a_passage(engine: RAGEngine) -> None:
     result = call(engine, "get_passage", document_id=document_id, page=1, image=True)
     passage = data(result)
     assert [line["text"] for line in passage["lines"]] == [*ORCHARD]
-    assert not any(line["is_marked"] for line in passage["lines"])
-    assert (passage["pages"], passage["page_count"], passage["quote_found"]) == ([1], 1, None)
+    assert not any(line["isMarked"] for line in passage["lines"])
+    assert (passage["pages"], passage["pageCount"], passage["quoteFound"]) == ([1], 1, None)
     assert outlined(result) is None
 
 
@@ -280,21 +282,21 @@ def test_a_quote_is_found_however_its_white_space_is_written(engine: RAGEngine) 
     document_id = id_of(engine, "orchard.pdf")
     quote = "eleven kinds of pears. Harvest  begins"  # over the end of a line
     passage = data(call(engine, "get_passage", document_id=document_id, page=1, quote=quote))
-    assert passage["quote_found"]
-    assert [line["is_marked"] for line in passage["lines"]] == [True, True]
+    assert passage["quoteFound"]
+    assert [line["isMarked"] for line in passage["lines"]] == [True, True]
     (region,) = passage["marked"]
-    assert region["boxes"][0][0] > passage["lines"][0]["box"][0] + 50  # not from the beginning of the line
+    assert region["rects"][0][0] > passage["lines"][0]["box"][0] + 50  # not from the beginning of the line
 
 
 def test_a_quote_that_is_not_there_is_not_marked(engine: RAGEngine) -> None:
     document_id = id_of(engine, "orchard.pdf")
     result = call(engine, "get_passage", document_id=document_id, page=1, quote="twelve kinds of pears")
-    assert data(result)["quote_found"] is False
+    assert data(result)["quoteFound"] is False
     assert data(result)["marked"] == []
     assert "the quote does not stand here" in text(result)
 
 
-def test_a_quote_is_cited_by_the_passage_it_stands_in(database_url: str, tmp_path: Path) -> None:
+def test_a_quote_is_opened_on_the_page_it_stands_on(database_url: str, tmp_path: Path) -> None:
     """What is read of a place are whole pages, so a quote may stand in another chunk than the one that was found."""
     chunking = {"chunk_size_chars": 100, "min_chunk_chars": 0, "chunk_overlap_chars": 0}
     config = load_config(rag_data_dir=tmp_path, rag_database_url=database_url, rag_chunking=chunking)
@@ -302,19 +304,10 @@ def test_a_quote_is_cited_by_the_passage_it_stands_in(database_url: str, tmp_pat
         document_id = add(engine, "topics.pdf", pdfs.pages(3))
         response = engine.answer("By how much did copper prices rise in the second quarter?")
         ((citation, hit), *_) = response.cited
-        place = passages.place_of(engine, citation, hit)
-        for chunk in engine.chunks.list(document_id, place.page):
-            assert passages.place_of(engine, citation, hit.model_copy(update={"chunk": chunk})) == place
-        opened = data(
-            call(
-                engine,
-                "get_passage",
-                document_id=str(document_id),
-                passage_id=str(place.passage_id),
-                quote=citation.quote,
-            )
-        )
-    marked = [line for line in opened["lines"] if line["is_marked"]]
+        place = CitationBody.of(citation, hit)
+        arguments = {"document_id": str(document_id), "page": place.page, "quote": citation.quote}
+        opened = data(call(engine, "get_passage", **arguments))
+    marked = [line for line in opened["lines"] if line["isMarked"]]
     assert [(line["number"], line["page"]) for line in marked] == [(place.line_start, place.page)]
     assert "14 percent" in marked[0]["text"]
 
@@ -335,7 +328,7 @@ def test_tags_narrow_what_is_listed_searched_and_asked(engine: RAGEngine) -> Non
     ]
     assert "by Ann, tags Port" in text(listed)
     found = data(call(engine, "search", query="pears", tags=["port"]))["results"]
-    assert {one["document"] for one in found} <= {"harbour.pdf"}
+    assert {one["fileName"] for one in found} <= {"harbour.pdf"}
     assert data(call(engine, "ask", question="How many kinds of pears?", tags=["other"]))["status"] != "ok"
     assert data(call(engine, "ask", question="How many ships in 2019?", tags=["port"]))["status"] == "ok"
     engine.documents.edit(harbour.id, {"tags": [], "author": None})
@@ -415,7 +408,7 @@ def test_a_document_in_the_trash_is_not_there(engine: RAGEngine) -> None:
     assert "There is no document" in refused(call(engine, "ask_matrix", **asked, documents=[str(trashed.id)]))
     assert "trashed.pdf" not in {cell["document"] for cell in data(call(engine, "ask_matrix", **asked))["cells"]}
     found = data(call(engine, "search", query="How many ships did Trashville handle?"))["results"]
-    assert "trashed.pdf" not in {passage["document"] for passage in found}
+    assert "trashed.pdf" not in {passage["fileName"] for passage in found}
 
 
 def test_another_user_s_documents_do_not_exist(engine: RAGEngine) -> None:
@@ -649,7 +642,7 @@ def test_users_at_the_same_time_are_not_confused(engine: RAGEngine, keys: dict[s
                 Client(streamable_http_client(url, http_client=http)) as client,
             ):
                 answers = [await client.call_tool("search", {"query": f"merger {turn}"}) for turn in range(5)]
-            return [passage["document"] for answer in answers for passage in data(answer)["results"]]
+            return [passage["fileName"] for answer in answers for passage in data(answer)["results"]]
 
         async def both() -> dict[str, list[str]]:
             found: dict[str, list[str]] = {}

@@ -84,6 +84,13 @@ def test_the_source_of_pdf_and_docx_has_the_rows_the_marks_and_the_line() -> Non
     assert "<s>2015 · 4803</s></strong> ✗ contradicted — The sources say otherwise." in html
 
 
+def test_what_an_answer_leaves_open_ends_with_it_in_pdf_and_docx() -> None:
+    open_block = "See https://quay.example [S1]\n\n```\n4,812 ships"
+    html = to_html(report(answer(answer=open_block, sentences=())), Labels(str))
+    assert "<p>See https://quay.example [S1]</p>" in html
+    assert html.endswith("</code></pre>\n<p><em>Written by gpt, 2026-03-09 08:05 UTC</em></p>\n</body></html>")
+
+
 def test_json_says_of_each_sentence_whether_it_is_struck_and_why() -> None:
     (turn,) = report(answer()).turns
     assert [claim.struck for claim in turn.claims] == [*[False] * 3, True, *[False] * 6]
@@ -127,10 +134,10 @@ def test_the_command_line_prints_every_row_its_mark_the_line_and_reasons(capsys:
 
 def test_an_assistant_reads_every_row_its_mark_the_line_and_reasons() -> None:
     given = answer()
-    text = text_output.answer(Answer.of(given, []), export.marked_answer(given, ()))
+    text = text_output.answer(Answer.of(given), export.marked_answer(given, ()))
     assert "| ~~2015~~ | ~~4803 [S1]~~ (✗ contradicted) |" in text
     assert SUMMARY in text
-    assert "- contradicted: | 2015 | 4803 | – The sources say otherwise." in text
+    assert "- contradicted: 2015 · 4803 – The sources say otherwise." in text
 
 
 def test_an_escaped_bar_does_not_end_a_cell() -> None:

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Response
 
 from rag import types
 from rag.api.authentication import Admin
+from rag.api.lists import Items, listed
 from rag.engine.users.accounts import MAX_QUOTA_MB, Accounts
 from rag.engine.users.logins import Logins
 
@@ -15,30 +16,6 @@ router = APIRouter(prefix="/admin", tags=["admin"])
 
 UserId = Annotated[str, pydantic.Field(min_length=1, max_length=512, pattern=types.STORABLE)]
 Group = Annotated[str, pydantic.Field(min_length=1, max_length=512, pattern=types.STORABLE)]
-
-
-class UserList(types.Model):
-    """All users who have logged in or own something."""
-
-    items: tuple[types.AccountUse, ...]
-
-
-class KeyList(types.Model):
-    """The keys of all users without their secrets, the latest first."""
-
-    items: tuple[types.ApiKey, ...]
-
-
-class JobList(types.Model):
-    """The latest jobs of all users, without their results."""
-
-    items: tuple[types.Job, ...]
-
-
-class LoginList(types.Model):
-    """A user's logins, the last used first."""
-
-    items: tuple[types.Login, ...]
 
 
 class UserReference(types.Input):
@@ -56,9 +33,9 @@ class UserEdit(UserReference):
 
 
 @router.get("/users")
-def list_users(sender: Admin) -> UserList:
+def list_users(sender: Admin) -> Items[types.AccountUse]:
     """List all users who have logged in or own something, and what they use."""
-    return UserList(items=tuple(_accounts(sender).list()))
+    return listed(_accounts(sender).list())
 
 
 @router.patch("/users")
@@ -76,9 +53,9 @@ def edit_user(sender: Admin, body: UserEdit) -> types.AccountUse:
 
 
 @router.get("/logins")
-def list_logins(sender: Admin, user: UserId) -> LoginList:
+def list_logins(sender: Admin, user: UserId) -> Items[types.Login]:
     """List a user's logins."""
-    return LoginList(items=tuple(_logins(sender).list(user)))
+    return listed(_logins(sender).list(user))
 
 
 @router.post("/logout", status_code=204, response_class=Response)
@@ -88,9 +65,9 @@ def log_out_user(sender: Admin, body: UserReference) -> None:
 
 
 @router.get("/keys")
-def list_keys(sender: Admin) -> KeyList:
+def list_keys(sender: Admin) -> Items[types.ApiKey]:
     """List the keys of all users without their secrets."""
-    return KeyList(items=tuple(_accounts(sender).keys.list()))
+    return listed(_accounts(sender).keys.list())
 
 
 @router.delete("/keys/{key_id}")
@@ -100,9 +77,9 @@ def revoke_key(sender: Admin, key_id: uuid.UUID) -> types.ApiKey:
 
 
 @router.get("/jobs")
-def list_all_jobs(sender: Admin) -> JobList:
+def list_all_jobs(sender: Admin) -> Items[types.Job]:
     """List the latest jobs of all users."""
-    return JobList(items=tuple(_accounts(sender).jobs()))
+    return listed(_accounts(sender).jobs())
 
 
 def _accounts(sender: Admin) -> Accounts:

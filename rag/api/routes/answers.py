@@ -9,6 +9,7 @@ from fastapi.responses import Response
 from rag import types
 from rag.api.authentication import Reader, Writer
 from rag.api.downloads import attachment
+from rag.api.lists import Items, listed
 from rag.contract import AgainBody, MessageBody
 from rag.export import FORMATS, ExportFormat
 
@@ -16,24 +17,6 @@ router = APIRouter(tags=["conversations"])
 
 PDF = "application/pdf"
 FILES: dict[str, dict[str, str]] = {kind.mime_type.partition(";")[0]: {} for kind in FORMATS.values()}
-
-
-class LinkList(types.Model):
-    """Shares of a user's conversations and answers."""
-
-    items: tuple[types.AnswerLink, ...]
-
-
-class SharedAnswerList(types.Model):
-    """Conversations and answers that others share with the user."""
-
-    items: tuple[types.SharedAnswer, ...]
-
-
-class ShownTurns(types.Model):
-    """The turns of a shared conversation. An answer that may not be seen has no `response`."""
-
-    items: tuple[MessageBody, ...]
 
 
 @router.get("/conversations/{conversation_id}/export", response_class=Response, responses={200: {"content": FILES}})
@@ -78,10 +61,10 @@ def ask_again(request: Request, sender: Writer, conversation_id: uuid.UUID, mess
 
 
 @router.get("/conversations/{conversation_id}/links")
-def list_links(sender: Reader, conversation_id: uuid.UUID) -> LinkList:
+def list_links(sender: Reader, conversation_id: uuid.UUID) -> Items[types.AnswerLink]:
     """List the shares of a conversation and its answers."""
     sender.engine.chats.get(conversation_id)
-    return LinkList(items=tuple(sender.engine.store.answer_links.list(conversation_id)))
+    return listed(sender.engine.store.answer_links.list(conversation_id))
 
 
 @router.post("/conversations/{conversation_id}/links", status_code=201)
@@ -97,12 +80,12 @@ def withdraw_link(sender: Writer, link_id: uuid.UUID) -> None:
 
 
 @router.get("/links")
-def list_shown_to_me(sender: Reader) -> SharedAnswerList:
+def list_shown_to_me(sender: Reader) -> Items[types.SharedAnswer]:
     """List what others share with the user now."""
-    return SharedAnswerList(items=tuple(sender.engine.answers.shared_with_me()))
+    return listed(sender.engine.answers.shared_with_me())
 
 
 @router.get("/links/{link_id}/messages")
-def list_shown_turns(sender: Reader, link_id: uuid.UUID) -> ShownTurns:
+def list_shown_turns(sender: Reader, link_id: uuid.UUID) -> Items[MessageBody]:
     """List the turns of a shared conversation or answer."""
-    return ShownTurns(items=tuple(MessageBody.of(turn) for turn in sender.engine.answers.shared_turns(link_id)))
+    return listed(MessageBody.of(turn) for turn in sender.engine.answers.shared_turns(link_id))

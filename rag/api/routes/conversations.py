@@ -8,23 +8,10 @@ from fastapi import APIRouter, Query, Request
 
 from rag import types
 from rag.api.authentication import Reader, Writer
+from rag.api.lists import IndexName, Items, listed
 from rag.contract import NOTHING_LATER, MessageBody
 
-IndexField = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=types.STORABLE)]
-
 router = APIRouter(tags=["conversations"])
-
-
-class ConversationList(types.Model):
-    """Chats about one index, the latest first."""
-
-    items: tuple[types.Conversation, ...]
-
-
-class MessageList(types.Model):
-    """The turns of a chat in order."""
-
-    items: tuple[MessageBody, ...]
 
 
 class NewConversation(types.Model):
@@ -33,12 +20,6 @@ class NewConversation(types.Model):
     title: types.ConversationTitle = "New chat"
     index_name: types.IndexName = types.DEFAULT_INDEX
     document_ids: tuple[uuid.UUID, ...] = pydantic.Field(default=(), max_length=1000)
-
-
-class FoundList(types.Model):
-    """Chats that match, each with the words around the match."""
-
-    items: tuple[types.FoundConversation, ...]
 
 
 class MessageEdit(types.Feedback):
@@ -58,11 +39,9 @@ class NewQuestion(types.Model):
 
 
 @router.get("/conversations")
-def list_conversations(
-    sender: Reader, index_name: Annotated[IndexField, Query(alias="indexName")] = types.DEFAULT_INDEX
-) -> ConversationList:
+def list_conversations(sender: Reader, index_name: IndexName = types.DEFAULT_INDEX) -> Items[types.Conversation]:
     """List the chats about an index."""
-    return ConversationList(items=tuple(sender.engine.chats.list(index_name)))
+    return listed(sender.engine.chats.list(index_name))
 
 
 @router.get("/conversations/search")
@@ -71,10 +50,10 @@ def search_conversations(
     q: Annotated[
         str, Query(min_length=1, max_length=400, pattern=types.TEXT, description="Words, all of which must occur")
     ],
-    index_name: Annotated[IndexField, Query(alias="indexName")] = types.DEFAULT_INDEX,
-) -> FoundList:
+    index_name: IndexName = types.DEFAULT_INDEX,
+) -> Items[types.FoundConversation]:
     """Find chats with these words in their title, or in a question or answer."""
-    return FoundList(items=tuple(sender.engine.chats.search(q, index_name)))
+    return listed(sender.engine.chats.search(q, index_name))
 
 
 @router.post("/conversations", status_code=201)
@@ -106,11 +85,11 @@ def delete_conversation(sender: Writer, conversation_id: uuid.UUID) -> None:
 
 
 @router.get("/conversations/{conversation_id}/messages")
-def list_messages(sender: Reader, conversation_id: uuid.UUID) -> MessageList:
+def list_messages(sender: Reader, conversation_id: uuid.UUID) -> Items[MessageBody]:
     """List a chat's turns, with citations and their state in later versions of the documents."""
     messages = sender.engine.chats.messages(conversation_id)
     later = sender.engine.answers.later_places(messages)
-    return MessageList(items=tuple(MessageBody.of(turn, later.get(turn.id, NOTHING_LATER)) for turn in messages))
+    return listed(MessageBody.of(turn, later.get(turn.id, NOTHING_LATER)) for turn in messages)
 
 
 @router.post("/conversations/{conversation_id}/messages", status_code=201)
@@ -118,12 +97,7 @@ def ask_in_conversation(request: Request, sender: Writer, conversation_id: uuid.
     """Ask the next question; both turns are stored, and the answer's is returned."""
     with request.app.state.questions.acquire():
         turn = sender.engine.chats.ask(
-            conversation_id,
-            body.question,
-            filters=body.filters,
-            beside=body.beside,
-            top_k=body.top_k,
-            model=body.model,
+            conversation_id, body.question, filters=body.filters, beside=body.beside, top_k=body.top_k, model=body.model
         )
     if turn.response:
         request.state.usage = turn.response.usage

@@ -12,9 +12,8 @@ from fastapi.responses import FileResponse
 from rag import errors, types
 from rag.api.authentication import Reader, Writer
 from rag.api.downloads import DOWNLOAD_HEADERS
-from rag.api.pagination import Limit, Offset, Page, page
+from rag.api.lists import IndexName, Items, Limit, Offset, Page, listed, page
 
-IndexField = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=types.STORABLE)]
 IdempotencyKey = Annotated[
     str | None,
     Header(
@@ -64,12 +63,6 @@ class UploadForm(pydantic.BaseModel):
     ] = "keep"
 
 
-class VersionList(types.Model):
-    """Versions of a document, the latest first."""
-
-    items: tuple[types.Document, ...]
-
-
 @router.post(
     "/documents",
     status_code=202,
@@ -106,7 +99,7 @@ def upload(
 def list_documents(
     *,
     sender: Reader,
-    index_name: Annotated[IndexField, Query(alias="indexName")] = types.DEFAULT_INDEX,
+    index_name: IndexName = types.DEFAULT_INDEX,
     search: Search = None,
     tags: Annotated[
         list[Annotated[str, pydantic.Field(max_length=64, pattern=types.STORABLE)]],
@@ -203,9 +196,9 @@ def unlock_document(sender: Writer, document_id: uuid.UUID, body: PasswordReques
 
 
 @router.get("/documents/{document_id}/versions")
-def list_versions(sender: Reader, document_id: uuid.UUID) -> VersionList:
+def list_versions(sender: Reader, document_id: uuid.UUID) -> Items[types.Document]:
     """List all versions of a document, the latest first."""
-    return VersionList(items=tuple(sender.engine.versions.list(document_id)))
+    return listed(sender.engine.versions.list(document_id))
 
 
 @router.post("/documents/{document_id}/current")
@@ -300,3 +293,29 @@ def get_page_image(
     fitting = min(zoom, (MAX_ZOOM_PIXELS / max(1.0, info.width * info.height)) ** 0.5)
     image = sender.engine.pages.image(document.id, page_number, zoom=fitting, regions=regions)
     return Response(image, media_type="image/png", headers={"cache-control": "private, no-cache"})
+
+
+@router.get("/documents/{document_id}/annotations")
+def list_annotations(sender: Reader, document_id: uuid.UUID) -> tuple[types.Annotation, ...]:
+    """List the caller's own highlights and notes in a document, in page order."""
+    return tuple(sender.engine.store.annotations.list(document_id))
+
+
+@router.post("/documents/{document_id}/annotations", status_code=201)
+def add_annotation(sender: Writer, document_id: uuid.UUID, body: types.AnnotationRequest) -> types.Annotation:
+    """Highlight a place, with an optional note. Nobody else sees it."""
+    return sender.engine.annotations.add(document_id, body)
+
+
+@router.patch("/documents/{document_id}/annotations/{annotation_id}")
+def edit_annotation(
+    sender: Writer, document_id: uuid.UUID, annotation_id: uuid.UUID, body: types.AnnotationEdit
+) -> types.Annotation:
+    """Change the note of a highlight."""
+    return sender.engine.annotations.edit(document_id, annotation_id, body.note)
+
+
+@router.delete("/documents/{document_id}/annotations/{annotation_id}", status_code=204)
+def delete_annotation(sender: Writer, document_id: uuid.UUID, annotation_id: uuid.UUID) -> None:
+    """Remove a highlight and its note."""
+    sender.engine.store.annotations.delete(document_id, annotation_id)

@@ -7,17 +7,12 @@ from fastapi import APIRouter
 
 from rag import types
 from rag.api.authentication import Reader, Writer
+from rag.api.lists import Items, listed
 from rag.contract import copy_fields
 
 Name = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=types.STORABLE)]
 
 router = APIRouter(tags=["indexes"])
-
-
-class IndexList(types.Model):
-    """All indexes of a user, sorted by name."""
-
-    items: tuple[types.Index, ...]
 
 
 class CacheUse(types.Model):
@@ -29,12 +24,6 @@ class CacheUse(types.Model):
     hits: int
     misses: int
     hit_rate: float | None
-
-
-class CacheList(types.Model):
-    """All caches of a user."""
-
-    items: tuple[CacheUse, ...]
 
 
 class ClearedCaches(types.Model):
@@ -50,9 +39,9 @@ class NewIndex(types.Model):
 
 
 @router.get("/indexes")
-def list_indexes(sender: Reader) -> IndexList:
+def list_indexes(sender: Reader) -> Items[types.Index]:
     """List all indexes."""
-    return IndexList(items=tuple(sender.engine.indexes.list()))
+    return listed(sender.engine.indexes.list())
 
 
 @router.post("/indexes", status_code=201)
@@ -68,9 +57,9 @@ def inspect_index(sender: Reader, name: Name) -> types.IndexStats:
 
 
 @router.get("/caches")
-def list_caches(sender: Reader) -> CacheList:
+def list_caches(sender: Reader) -> Items[CacheUse]:
     """List the user's caches of embeddings, rewritings, ratings and answers, and how often they help."""
-    return CacheList(items=tuple(copy_fields(CacheUse, cache) for cache in sender.engine.store.caches.stats()))
+    return listed(copy_fields(CacheUse, cache) for cache in sender.engine.store.caches.stats())
 
 
 @router.delete("/caches")

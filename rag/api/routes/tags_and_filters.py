@@ -4,11 +4,11 @@ import uuid
 from typing import Annotated
 
 import pydantic
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path
 
 from rag import types
 from rag.api.authentication import Reader, Writer
-from rag.api.routes.documents import IndexField
+from rag.api.lists import IndexName
 
 Name = Annotated[str, Path(min_length=1, max_length=100, pattern=types.SEGMENT)]
 
@@ -30,9 +30,7 @@ class TaggingResponse(types.Model):
 
 
 @router.get("/tags")
-def list_tags(
-    sender: Reader, index_name: Annotated[IndexField, Query(alias="indexName")] = types.DEFAULT_INDEX
-) -> tuple[types.TagCount, ...]:
+def list_tags(sender: Reader, index_name: IndexName = types.DEFAULT_INDEX) -> tuple[types.TagCount, ...]:
     """List the tags of an index's documents with their counts."""
     return tuple(sender.engine.documents.tags(index_name))
 

@@ -9,30 +9,11 @@ from fastapi.responses import Response
 from rag import engine as facade
 from rag import types
 from rag.api.authentication import Admin, Reader, Writer
-from rag.api.pagination import Limit
+from rag.api.lists import IndexName, Items, Limit, listed
 
-IndexName = Annotated[str, Query(alias="indexName", min_length=1, max_length=200, pattern=types.STORABLE)]
 Text = Annotated[str | None, Query(max_length=500, pattern=types.STORABLE)]
 
 router = APIRouter(tags=["team"])
-
-
-class ShareList(types.Model):
-    """Users and groups that the user's collections are shared with."""
-
-    items: tuple[types.Share, ...]
-
-
-class SharedList(types.Model):
-    """Collections that others share with the user."""
-
-    items: tuple[types.SharedIndex, ...]
-
-
-class AuditList(types.Model):
-    """Entries of the audit log, the latest first; `before` gives the following ones."""
-
-    items: tuple[types.AuditEntry, ...]
 
 
 class ForgottenAudit(types.Model):
@@ -42,30 +23,32 @@ class ForgottenAudit(types.Model):
 
 
 @router.get("/shared")
-def list_shared(sender: Reader) -> SharedList:
+def list_shared(sender: Reader) -> Items[types.SharedIndex]:
     """List the collections that others share with the user now. Use their ids wherever an index is named."""
-    return SharedList(items=tuple(sender.engine.sharing.shared_with_me()))
+    return listed(sender.engine.sharing.shared_with_me())
 
 
 @router.get("/shares")
-def list_shares(sender: Writer) -> ShareList:
+def list_shares(sender: Writer) -> Items[types.Share]:
     """List the users and groups that the user's collections are shared with."""
-    return ShareList(items=tuple(sender.engine.sharing.list()))
+    return listed(sender.engine.sharing.list())
 
 
 @router.put("/shares")
-def share(sender: Writer, body: types.ShareRequest, index_name: IndexName = types.DEFAULT_INDEX) -> ShareList:
+def share(sender: Writer, body: types.ShareRequest, index_name: IndexName = types.DEFAULT_INDEX) -> Items[types.Share]:
     """Share a collection with a user or a group, or change their permission. Only curators and admins may."""
-    return ShareList(items=tuple(sender.engine.sharing.share(body, index_name)))
+    return listed(sender.engine.sharing.share(body, index_name))
 
 
 @router.post("/shares/withdraw")
-def withdraw_share(sender: Writer, body: types.ShareRequest, index_name: IndexName = types.DEFAULT_INDEX) -> ShareList:
+def withdraw_share(
+    sender: Writer, body: types.ShareRequest, index_name: IndexName = types.DEFAULT_INDEX
+) -> Items[types.Share]:
     """Stop sharing a collection with a user or a group, at once."""
-    return ShareList(items=tuple(sender.engine.sharing.unshare(body, index_name)))
+    return listed(sender.engine.sharing.unshare(body, index_name))
 
 
-@router.get("/audit", response_model=AuditList, responses={200: {"content": {"text/csv": {}}}})
+@router.get("/audit", response_model=Items[types.AuditEntry], responses={200: {"content": {"text/csv": {}}}})
 def read_audit(
     *,
     sender: Reader,
@@ -85,7 +68,7 @@ def read_audit(
     entries = sender.engine.audit.list(asked, limit=limit, below=before, own=not sender.may_administer)
     if csv:
         return Response(facade.to_csv(entries), media_type="text/csv; charset=utf-8")
-    return AuditList(items=tuple(entries))
+    return listed(entries)
 
 
 @router.delete("/audit")

@@ -10,18 +10,12 @@ from rag.cli import output, progress
 from rag.cli.command import open_engine
 from rag.cli.options import AsJson
 
-NewArchive = Annotated[Path, typer.Argument(metavar="FILE.tar", help="The archive to write.", show_default=False)]
-PresentArchive = Annotated[Path, typer.Argument(metavar="FILE.tar", help="The archive to read.", show_default=False)]
-
-STAGES = {
-    "tables": "Tables",
-    "files": "Documents' files",
-    "indexes": "Search indexes",
-    "check": "Checking the archive",
-}
+STAGES = {"tables": "Tables", "files": "Documents' files", "indexes": "Search indexes", "check": "Checking the archive"}
 
 
-def backup(file: NewArchive, as_json: AsJson = False) -> None:
+def backup(
+    file: Annotated[Path, typer.Argument(metavar="FILE.tar", help="The archive to write.")], as_json: AsJson = False
+) -> None:
     """Write everything of all users into one archive: documents, chunks, vectors, chats, keys' digests, and all files.
 
     It is a plain tar with a manifest, which is read back and checked. The app and workers may keep running. Settings,
@@ -41,7 +35,7 @@ def backup(file: NewArchive, as_json: AsJson = False) -> None:
 
 
 def restore(
-    file: PresentArchive,
+    file: Annotated[Path, typer.Argument(metavar="FILE.tar", help="The archive to read.")],
     check: Annotated[bool, typer.Option("--check", help="Only check the archive; change nothing.")] = False,
     as_json: AsJson = False,
 ) -> None:

@@ -63,8 +63,7 @@ Fix = Annotated[
     typer.Option("--fix", help="Delete what killed processes left behind, and close folders that others may enter."),
 ]
 Unconfirmed = Annotated[
-    bool,
-    typer.Option("--unconfirmed", help="With --fix, delete unknown files even if they are most of the storage."),
+    bool, typer.Option("--unconfirmed", help="With --fix, delete unknown files even if they are most of the storage.")
 ]
 
 

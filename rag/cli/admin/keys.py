@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rag import errors, types
+from rag.access.name_lookup import with_id
 from rag.cli import name_lookup, output
 from rag.cli.command import open_engine
 from rag.cli.options import AsJson
@@ -18,21 +19,17 @@ if TYPE_CHECKING:
 DAYS = re.compile(r"(\d{1,5})d")
 
 User = Annotated[str, typer.Option("--user", metavar="NAME", help="The user that the keys act as.")]
-KeyId = Annotated[str, typer.Argument(metavar="ID", help="The key's id, as listed.", show_default=False)]
-Label = Annotated[str, typer.Option("--name", metavar="LABEL", help="What the key is for.", show_default=False)]
+KeyId = Annotated[str, typer.Argument(metavar="ID", help="The key's id, as listed.")]
+Label = Annotated[str, typer.Option("--name", metavar="LABEL", help="What the key is for.")]
 Scopes = Annotated[
     list[str] | None,
     typer.Option(
         "--scope",
         metavar="|".join(types.PERMISSIONS),
         help="What the key may do (read, unless given); may be repeated. admin implies write, write implies read.",
-        show_default=False,
     ),
 ]
-Expires = Annotated[
-    str | None,
-    typer.Option(metavar="30d|DATE", help="In so many days, or at the end of a day (UTC).", show_default=False),
-]
+Expires = Annotated[str | None, typer.Option(metavar="30d|DATE", help="In so many days, or at the end of a day (UTC).")]
 
 COLUMNS = ["id", "name", "key", "scopes", "state", "created", "last used"]
 
@@ -47,11 +44,7 @@ def keys() -> None:
 
 
 def create(
-    name: Label,
-    user: User = types.LOCAL_USER,
-    scope: Scopes = None,
-    expires: Expires = None,
-    as_json: AsJson = False,
+    name: Label, user: User = types.LOCAL_USER, scope: Scopes = None, expires: Expires = None, as_json: AsJson = False
 ) -> None:
     """Create a key. Its secret is printed once, to stdout, and is stored nowhere.
 
@@ -95,7 +88,7 @@ def revoke(key_id: KeyId, user: User = types.LOCAL_USER, as_json: AsJson = False
     """
     with open_engine() as engine:
         missing = f"User “{user}” has no key {key_id}. List them: pagelight keys list --user {user}"
-        named = name_lookup.with_id(_keys(engine, user), key_id)
+        named = with_id(_keys(engine, user), key_id)
         if not named:
             raise errors.NotFoundError(missing)
         if len(named) > 1:
@@ -136,21 +129,15 @@ def _expiry(text: str | None) -> dt.datetime | None:
 
 
 def _row(key: types.ApiKey) -> tuple[object, ...]:
+    state: str = key.state()
+    if state == "valid" and key.expires_at:
+        state = "until"
     return (
         name_lookup.short_id(key.id),
         key.name,
         f"{key.hint}…",
         ", ".join(key.permissions),
-        _state(key),
+        f"{state} {output.minute(key.revoked_at or key.expires_at)}".rstrip(),
         output.minute(key.created_at),
         output.minute(key.last_used_at, never="never"),
     )
-
-
-def _state(key: types.ApiKey) -> str:
-    if key.revoked_at:
-        return f"revoked {output.minute(key.revoked_at)}"
-    if key.expires_at:
-        verb = "expired" if key.expires_at <= dt.datetime.now(dt.UTC) else "until"
-        return f"{verb} {output.minute(key.expires_at)}"
-    return "valid"

@@ -11,14 +11,11 @@ from rag.cli.command import open_engine
 from rag.cli.options import AsJson
 from rag.config import MEGABYTE
 
-Model = Annotated[
-    str | None,
-    typer.Argument(metavar="[PROVIDER:MODEL]", help="As listed, or any other of a provider.", show_default=False),
-]
+Model = Annotated[str | None, typer.Argument(metavar="[PROVIDER:MODEL]", help="As listed, or any other of a provider.")]
 Unset = Annotated[
     bool, typer.Option("--unset", help="Take the choice back: the keys choose, for embedding those of the environment.")
 ]
-Provider = Annotated[str, typer.Argument(metavar="PROVIDER", help="As listed.", show_default=False)]
+Provider = Annotated[str, typer.Argument(metavar="PROVIDER", help="As listed.")]
 
 POLL_SECONDS = 0.5
 """How often the progress of a download is shown."""
@@ -70,7 +67,7 @@ def write(model: Model = None, *, unset: Unset = False, as_json: AsJson = False)
     chosen = _chosen(model, unset=unset)
     with open_engine() as engine:
         choice = engine.installation.settings.choose_writer(chosen)
-    _print_choice("writes", choice, as_json=as_json)
+    output.print_result(choice, f"{choice.model} writes now ({_state(choice)}).", as_json=as_json)
 
 
 def embed(model: Model = None, *, unset: Unset = False, as_json: AsJson = False) -> None:
@@ -83,7 +80,7 @@ def embed(model: Model = None, *, unset: Unset = False, as_json: AsJson = False)
     with open_engine() as engine:
         choice = engine.installation.settings.choose_embedder(chosen)
         index = engine.indexes.follow_settings()
-    _print_choice("embeds", choice, as_json=as_json)
+    output.print_result(choice, f"{choice.model} embeds now ({_state(choice)}).", as_json=as_json)
     if index.space.name != choice.model and not choice.problem:
         output.print_note(
             f"The index “{index.name}” keeps {index.space.name}. To change it: pagelight reembed --model {choice.model}"
@@ -92,8 +89,7 @@ def embed(model: Model = None, *, unset: Unset = False, as_json: AsJson = False)
 
 def download(
     name: Annotated[
-        str | None,
-        typer.Argument(metavar="[NAME]", help="As listed; without it, the models are listed.", show_default=False),
+        str | None, typer.Argument(metavar="[NAME]", help="As listed; without it, the models are listed.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -165,11 +161,7 @@ def key(
     """
     from pydantic import SecretStr
 
-    secret = ""
-    if not remove and sys.stdin.isatty():
-        secret = typer.prompt(f"Key of {provider}", hide_input=True, default="", show_default=False)
-    elif not remove:
-        secret = sys.stdin.readline()
+    secret = "" if remove else _read_key(provider)
     with open_engine() as engine:
         settings = engine.installation.settings
         stored = settings.keys.remove(provider) if remove else settings.keys.keep(provider, SecretStr(secret))
@@ -183,7 +175,7 @@ def key(
 
 
 def address(
-    url: Annotated[str | None, typer.Argument(metavar="[URL]", show_default=False)] = None,
+    url: Annotated[str | None, typer.Argument(metavar="[URL]")] = None,
     unset: Annotated[bool, typer.Option("--unset", help="Use no such server.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -212,10 +204,6 @@ def _chosen(model: str | None, *, unset: bool) -> str | None:
     if (model is None) != unset:
         raise errors.ValidationError("Name a model, or give --unset.")
     return model
-
-
-def _print_choice(work: str, choice: types.ModelChoice, *, as_json: bool) -> None:
-    output.print_result(choice, f"{choice.model} {work} now ({_state(choice)}).", as_json=as_json)
 
 
 def _state(choice: types.ModelChoice) -> str:

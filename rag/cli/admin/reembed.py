@@ -31,13 +31,11 @@ class Outcome(NamedTuple):
 
 def reembed(
     model: Annotated[
-        str | None,
-        typer.Option(metavar="PROVIDER:MODEL", help="The embedding model to change to.", show_default=False),
+        str | None, typer.Option(metavar="PROVIDER:MODEL", help="The embedding model to change to.")
     ] = None,
     *,
     questions_file: Annotated[
-        Path | None,
-        typer.Option("--eval", metavar="QA.jsonl", help="Compare both models on these questions.", show_default=False),
+        Path | None, typer.Option("--eval", metavar="QA.jsonl", help="Compare both models on these questions.")
     ] = None,
     switch: Annotated[
         bool | None,
@@ -45,7 +43,6 @@ def reembed(
             "--switch/--no-switch",
             help="Search with the new vectors once they are complete, or not yet. Default: yes, but with --eval "
             "only if they are no worse.",
-            show_default=False,
         ),
     ] = None,
     rollback: Annotated[bool, typer.Option("--rollback", help="Undo the last switch.")] = False,

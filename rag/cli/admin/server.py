@@ -28,29 +28,21 @@ PARTS = ("server.py", "app.py", "pages/chat.py")
 MCP_PORT = 3002
 
 
-McpHost = Annotated[
-    str,
-    typer.Option(
-        "--host", metavar="ADDRESS", help="The address to listen on; one that other machines reach needs a key."
-    ),
+Host = Annotated[
+    str, typer.Option(metavar="ADDRESS", help="The address to listen on; one that other machines reach needs a key.")
 ]
-McpPort = Annotated[int, typer.Option("--port", min=0, max=65535, help="The port; 0 takes a free one.")]
 HostNames = Annotated[
     list[str] | None,
     typer.Option(
         "--allow-host",
         metavar="NAME",
         help="A host name by which clients reach this machine, besides RAG_ALLOWED_HOSTS; may be repeated.",
-        show_default=False,
     ),
 ]
 
 
 def run(
-    port: Annotated[
-        int | None,
-        typer.Option(min=1, max=65535, help="The port; RAG_APP_PORT unless given.", show_default=False),
-    ] = None,
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="The port; RAG_APP_PORT unless given.")] = None,
     browser: Annotated[bool, typer.Option(help="Open the app in the browser.")] = True,
     window: Annotated[
         bool, typer.Option("--window", help="Open the app in its own window; closing it stops the app.")
@@ -107,12 +99,8 @@ def _require_free(port: int, host: str = "localhost") -> None:
 
 
 def serve(
-    port: Annotated[
-        int | None, typer.Option(min=1, max=65535, help="The port; PORT unless given.", show_default=False)
-    ] = None,
-    host: Annotated[str, typer.Option(help="The address to listen on; one that other machines reach needs a key.")] = (
-        "127.0.0.1"
-    ),
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="The port; PORT unless given.")] = None,
+    host: Host = "127.0.0.1",
 ) -> None:
     """Serve the REST API, until stopped by Ctrl-C.
 
@@ -146,7 +134,6 @@ def worker(
             min=1,
             max=32,
             help="Jobs (matrices, syncs …) at the same time besides documents; RAG_WORKER_CONCURRENCY unless given.",
-            show_default=False,
         ),
     ] = None,
 ) -> None:
@@ -168,8 +155,8 @@ def worker(
 
 def mcp(
     http: Annotated[bool, typer.Option("--http", help="Serve over HTTP instead of stdin and stdout.")] = False,
-    port: McpPort = MCP_PORT,
-    host: McpHost = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = MCP_PORT,
+    host: Host = "127.0.0.1",
     allow_host: HostNames = None,
 ) -> None:
     """Serve the documents to AI assistants by the Model Context Protocol: search, ask, open a passage, list documents.
@@ -182,28 +169,30 @@ def mcp(
         pagelight mcp --http --host 0.0.0.0 --allow-host reports.example
     """
     try:
-        from rag import mcp_server
+        from rag.mcp_server import http as mcp_http
+        from rag.mcp_server.lazy_installation import LazyInstallation
+        from rag.mcp_server.server import serve_stdio
     except ModuleNotFoundError as error:
         raise errors.ConfigError(
             f"The MCP server needs a package that is not installed ({error.name}). Install it: "
             'pip install "pagelight[mcp]"'
         ) from error
     settings = config.load_config()
-    with mcp_server.LazyInstallation(lambda: rag.Installation(settings)) as installation:
+    with LazyInstallation(lambda: rag.Installation(settings)) as installation:
         if not http:
             installation.warm_up()
-            mcp_server.serve_stdio(installation)
+            serve_stdio(installation)
             return
         needs_key = not is_loopback(host)
         if needs_key:
             require_key(installation(), host)
-        bound = mcp_server.listen(host, port)
+        bound = mcp_http.listen(host, port)
         installation.warm_up()
-        name = mcp_server.host_header(host)
+        name = mcp_http.host_header(host)
         hosts = [name, *settings.allowed_hosts, *(allow_host or ())]
-        app = mcp_server.http_app(installation, needs_key=needs_key, hosts=hosts)
+        app = mcp_http.http_app(installation, needs_key=needs_key, hosts=hosts)
         access = (
             "only with a key" if needs_key or settings.rag_api_key else "to this machine, with a key once there is one"
         )
         output.print_note(f"Serving http://{name}:{bound.getsockname()[1]}/mcp {access}. Stop with Ctrl-C.")
-        mcp_server.serve_http(app, bound, settings)
+        mcp_http.serve_http(app, bound, settings)

@@ -13,9 +13,7 @@ if TYPE_CHECKING:
     from rag.engine import RAGEngine
     from rag.engine.users.accounts import Accounts
 
-UserId = Annotated[
-    str, typer.Argument(metavar="USER", help="The user's id, as listed: issuer|subject of a login.", show_default=False)
-]
+UserId = Annotated[str, typer.Argument(metavar="USER", help="The user's id, as listed: issuer|subject of a login.")]
 COLUMNS = ["user", "name", "role", "groups", "documents", "storage", "logins", "keys", "last seen"]
 
 
@@ -86,9 +84,7 @@ def groups(
 
 def quota(
     user: UserId,
-    megabytes: Annotated[
-        int | None, typer.Argument(min=0, help="Of originals; without it RAG_QUOTA_MB.", show_default=False)
-    ] = None,
+    megabytes: Annotated[int | None, typer.Argument(min=0, help="Of originals; without it RAG_QUOTA_MB.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Limit the size of a user's files in megabytes, the trash and old versions included.

@@ -1,13 +1,14 @@
 """`pagelight documents`: list, edit, delete, restore and re-read documents."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rag import errors, types
+from rag.access.name_lookup import require_index
 from rag.cli import name_lookup, output
 from rag.cli.command import open_engine
 from rag.cli.library import file_ingestion
@@ -17,18 +18,12 @@ if TYPE_CHECKING:
     from rag.engine import RAGEngine
 
 _NAMES = typer.Argument(
-    metavar="NAME...",
-    help="Names or ids, as listed.",
-    show_default=False,
-    autocompletion=name_lookup.complete_document_name,
+    metavar="NAME...", help="Names or ids, as listed.", autocompletion=name_lookup.complete_document_name
 )
 Names = Annotated[list[str], _NAMES]
 NamesOrAll = Annotated[list[str] | None, _NAMES]
 Search = Annotated[
-    str | None,
-    typer.Option(
-        "--search", metavar="TEXT", help="Only with this in name, title, author or a tag.", show_default=False
-    ),
+    str | None, typer.Option("--search", metavar="TEXT", help="Only with this in name, title, author or a tag.")
 ]
 InTrash = Annotated[bool, typer.Option("--trash", help="Only documents in the trash.")]
 
@@ -37,10 +32,7 @@ NUMBERS = ["pages", "chunks", "size"]
 
 
 def documents(
-    index_name: IndexName = types.DEFAULT_INDEX,
-    search: Search = None,
-    trash: InTrash = False,
-    as_json: AsJson = False,
+    index_name: IndexName = types.DEFAULT_INDEX, search: Search = None, trash: InTrash = False, as_json: AsJson = False
 ) -> None:
     """List documents; edit, tag, delete, restore, purge, cancel or retry them.
 
@@ -70,7 +62,7 @@ def list_documents(
     pagelight documents list --trash --json
     """
     with open_engine(index_name) as engine:
-        name_lookup.require_index(engine, index_name)
+        require_index(engine, index_name)
         listed = engine.documents.list(index_name, search=search, filters=filters, disabled=disabled, in_trash=trash)
     columns = [*COLUMNS, "in"] if any(document.container_name for document in listed) else COLUMNS
     if filters != types.Filters():
@@ -89,9 +81,7 @@ def _row(document: types.Document) -> Sequence[object]:
     if document.status is types.DocumentStatus.FAILED:
         status = f"failed: {document.error}"
     elif reading := types.reading_progress(document):
-        status = f"{status}: {reading}"
-        if document.retry_after:
-            status = f"{status}: {document.error}"
+        status = f"{status}: {reading}{f': {document.error}' if document.retry_after else ''}"
     if document.disabled:
         status = f"{status}, disabled"
     return (
@@ -109,17 +99,13 @@ def _row(document: types.Document) -> Sequence[object]:
     )
 
 
-def versions(
-    name: DocumentName,
-    index_name: IndexName = types.DEFAULT_INDEX,
-    as_json: AsJson = False,
-) -> None:
+def versions(name: DocumentName, index_name: IndexName = types.DEFAULT_INDEX, as_json: AsJson = False) -> None:
     """List the versions of a document, the latest first.
 
     pagelight documents versions report.pdf
     """
     with open_engine(index_name) as engine:
-        listed = engine.versions.list(name_lookup.find_document(engine, index_name, name).id)
+        listed = engine.versions.list(name_lookup.find_single_documents(engine, index_name, [name])[0].id)
 
     def row(version: types.Document) -> Sequence[object]:
         return (f"v{version.version}", "searched" if version.superseded_by is None else "", *_row(version))
@@ -160,7 +146,7 @@ def edit(
     if not (changes or tags or untags):
         raise errors.ValidationError("There is nothing to change. Give at least one option, such as --name or --tag.")
     with open_engine(index_name) as engine:
-        document = name_lookup.find_document(engine, index_name, name)
+        document = name_lookup.find_single_documents(engine, index_name, [name])[0]
         if changes:
             engine.documents.edit(document.id, changes)
         engine.documents.tag([document.id], add=tags or (), remove=untags or ())
@@ -177,7 +163,7 @@ def tags(index_name: IndexName = types.DEFAULT_INDEX, as_json: AsJson = False) -
     pagelight documents tags
     """
     with open_engine(index_name) as engine:
-        name_lookup.require_index(engine, index_name)
+        require_index(engine, index_name)
         listed = engine.documents.tags(index_name)
     columns = ["tag", "documents"]
     empty = "No document has a tag. Add one: pagelight documents edit NAME --tag TAG"
@@ -191,11 +177,7 @@ def delete(names: Names, index_name: IndexName = types.DEFAULT_INDEX, as_json: A
 
     pagelight documents delete draft.pdf
     """
-    with open_engine(index_name) as engine:
-        targets = _named(engine, index_name, names)
-        _print_touched(
-            "deleted", targets, engine.documents.trash([document.id for document in targets]), as_json=as_json
-        )
+    _apply(lambda engine: engine.documents.trash, "deleted", names, index_name, as_json=as_json)
 
 
 def restore(names: Names, index_name: IndexName = types.DEFAULT_INDEX, as_json: AsJson = False) -> None:
@@ -203,11 +185,7 @@ def restore(names: Names, index_name: IndexName = types.DEFAULT_INDEX, as_json: 
 
     pagelight documents restore draft.pdf
     """
-    with open_engine(index_name) as engine:
-        targets = _named(engine, index_name, names, in_trash=True)
-        _print_touched(
-            "restored", targets, engine.documents.restore([document.id for document in targets]), as_json=as_json
-        )
+    _apply(lambda engine: engine.documents.restore, "restored", names, index_name, in_trash=True, as_json=as_json)
 
 
 def purge(
@@ -235,10 +213,7 @@ def cancel(names: Names, index_name: IndexName = types.DEFAULT_INDEX, as_json: A
 
     pagelight documents cancel long.pdf
     """
-    with open_engine(index_name) as engine:
-        targets = _named(engine, index_name, names)
-        touched = engine.documents.cancel([document.id for document in targets])
-        _print_touched("cancelled", targets, touched, as_json=as_json)
+    _apply(lambda engine: engine.documents.cancel, "cancelled", names, index_name, as_json=as_json)
 
 
 def retry(
@@ -254,7 +229,10 @@ def retry(
     pagelight documents retry board-minutes.pdf --password secret
     """
     with open_engine(index_name) as engine:
-        targets = _named_or_all(engine, index_name, names, everything=everything, failed_only=True)
+        targets = _named_or_all(engine, index_name, names, everything=everything)
+        if everything:
+            failed = {types.DocumentStatus.FAILED, types.DocumentStatus.NEEDS_PASSWORD}
+            targets = [document for document in targets if document.status in failed]
 
         def read(document: types.Document, on_progress: types.OnProgress) -> list[file_ingestion.Outcome]:
             path = Path(document.name)
@@ -263,37 +241,33 @@ def retry(
             return file_ingestion.read_again(engine, document, password, path, on_progress)
 
         outcomes = file_ingestion.each(targets, read)
-    if as_json:
-        output.print_json(file_ingestion.summary(outcomes))
-    if any(outcome.state == "failed" for outcome in outcomes):
-        raise typer.Exit(errors.SourceError.exit_code)
+    file_ingestion.report(outcomes, as_json=as_json)
 
 
-def _named(
-    engine: "RAGEngine", index_name: str, names: Sequence[str], *, in_trash: bool = False
-) -> list[types.Document]:
-    documents = name_lookup.find_documents(engine, index_name, names, in_trash=in_trash)
-    name_lookup.require_unambiguous(documents)
-    return documents
+def _apply(
+    action_of: "Callable[[RAGEngine], Callable[[Sequence[uuid.UUID]], Sequence[uuid.UUID]]]",
+    verb: str,
+    names: Sequence[str],
+    index_name: str,
+    *,
+    in_trash: bool = False,
+    as_json: bool,
+) -> None:
+    """Do something with the named documents, and print those that were touched."""
+    with open_engine(index_name) as engine:
+        targets = name_lookup.find_single_documents(engine, index_name, names, in_trash=in_trash)
+        touched = action_of(engine)([document.id for document in targets])
+    _print_touched(verb, targets, touched, as_json=as_json)
 
 
 def _named_or_all(
-    engine: "RAGEngine",
-    index_name: str,
-    names: Sequence[str] | None,
-    *,
-    everything: bool,
-    in_trash: bool = False,
-    failed_only: bool = False,
+    engine: "RAGEngine", index_name: str, names: Sequence[str] | None, *, everything: bool, in_trash: bool = False
 ) -> list[types.Document]:
     if bool(names) == everything:
         raise errors.ValidationError("Name documents or give --all, not both.")
     if names:
-        return _named(engine, index_name, names, in_trash=in_trash)
-    name_lookup.require_index(engine, index_name)
-    listed = engine.documents.list(index_name, in_trash=in_trash)
-    failed = {types.DocumentStatus.FAILED, types.DocumentStatus.NEEDS_PASSWORD}
-    return [document for document in listed if not failed_only or document.status in failed]
+        return name_lookup.find_single_documents(engine, index_name, names, in_trash=in_trash)
+    return list(engine.documents.list(require_index(engine, index_name), in_trash=in_trash))
 
 
 def _print_touched(

@@ -11,12 +11,8 @@ from rag.cli.options import AsJson
 
 
 def export(
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="The folder to write; new or empty.", show_default=False)
-    ],
-    index_name: Annotated[
-        str | None, typer.Option("--index", metavar="NAME", help="Only this index.", show_default=False)
-    ] = None,
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to write; new or empty.")],
+    index_name: Annotated[str | None, typer.Option("--index", metavar="NAME", help="Only this index.")] = None,
     vectors: Annotated[bool, typer.Option("--vectors", help="Include the chunks' vectors, which are large.")] = False,
     as_json: AsJson = False,
 ) -> None:

@@ -1,8 +1,9 @@
 """Ingest files one after the other in this process, showing progress."""
 
+import functools
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
@@ -13,14 +14,6 @@ from rag.cli import output, progress
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
-
-SUFFIXES = frozenset(
-    {".pdf", ".docx", ".pptx", ".epub", ".html", ".htm", ".xhtml", ".md", ".markdown", ".txt", ".text"}
-    | {".xlsx", ".xlsm", ".xls", ".ods", ".csv", ".tsv"}
-    | {".odt", ".odp", ".rtf", ".doc", ".ppt"}
-    | {".eml", ".msg", ".mbox", ".ics", ".zip"}
-)
-"""Suffixes of the files to find in folders; the kind of a file given by its name is detected from its content."""
 
 STAGES: dict[str, str] = {
     types.DocumentStatus.PARSING: "reading pages",
@@ -60,13 +53,19 @@ class Outcome(NamedTuple):
 
 
 def find_files(paths: Sequence[Path]) -> list[Path]:
-    """Return the given files, and all files of supported kinds in the given folders but hidden ones, each once."""
+    """Return the given files, and all files of supported kinds in the given folders but hidden ones, each once.
+
+    A kind is told by the suffix, of a file given by its name later by its content; folders are full of pictures.
+    """
+    from rag.parsing import MIME_TYPE_BY_SUFFIX
+
+    suffixes = {suffix for suffix, kind in MIME_TYPE_BY_SUFFIX.items() if not kind.startswith("image/")}
     files: dict[Path, Path] = {}
     for path in paths:
         inside = sorted(
             file
             for file in path.rglob("*")
-            if file.suffix.lower() in SUFFIXES
+            if file.suffix.lower() in suffixes
             and file.is_file()
             and not any(part.startswith(".") for part in file.relative_to(path).parts)
         )
@@ -99,17 +98,17 @@ def each(items: Sequence[Item], work: Callable[[Item, types.OnProgress], Sequenc
     """
     outcomes: list[Outcome] = []
     with progress.show() as bar:
+
+        def show(name: str, stage: str, done: int, total: int) -> None:
+            bar(f"{name}: {STAGES.get(stage, stage)}", done, total)
+
         for number, item in enumerate(items, start=1):
-            on_progress = _for_item(bar, f"{number}/{len(items)} {output.excerpt(item.name, 40)}")
+            on_progress = functools.partial(show, f"{number}/{len(items)} {output.excerpt(item.name, 40)}")
             on_progress(types.DocumentStatus.QUEUED, 0, 0)
             for outcome in work(item, on_progress):
                 outcomes.append(outcome)
                 bar.print_line(MARKS[outcome.state], outcome.path, _explain(outcome))
     return outcomes
-
-
-def _for_item(bar: types.OnProgress, name: str) -> types.OnProgress:
-    return lambda stage, done, total: bar(f"{name}: {STAGES.get(stage, stage)}", done, total)
 
 
 def ingest_files(
@@ -218,17 +217,13 @@ class _Stopwatch:
 def outcomes_of(
     engine: "RAGEngine", document: types.Document, path: Path, on_progress: types.OnProgress
 ) -> list[Outcome]:
-    """Return the outcome of a document that was just read, after reading the files in it, and theirs."""
-    return [_outcome_of(document, path), *_read_parts(engine, document, on_progress)]
-
-
-def _read_parts(engine: "RAGEngine", container: types.Document, on_progress: types.OnProgress) -> Iterator[Outcome]:
-    """Read the files in a document, at any depth; yield the outcome of each."""
+    """Return the outcome of a document that was just read, and of the files in it, at any depth, after reading them."""
+    outcomes = [_outcome_of(document, path)]
     seen: set[uuid.UUID] = set()
     wanted = types.UNFINISHED | {types.DocumentStatus.NEEDS_PASSWORD}
     while unread := [
         part
-        for part in engine.documents.attachments(container.id)
+        for part in engine.documents.attachments(document.id)
         if part.status in wanted and not part.deleted_at and part.id not in seen
     ]:
         for part in unread:
@@ -238,7 +233,8 @@ def _read_parts(engine: "RAGEngine", container: types.Document, on_progress: typ
                 read = _process(engine, part.id, on_progress)
             if read.pictures_waiting:
                 read = engine.documents.read_pictures(read.id)
-            yield _outcome_of(read, Path(part.shown_source or part.name))
+            outcomes.append(_outcome_of(read, Path(part.shown_source or part.name)))
+    return outcomes
 
 
 def _outcome_of(document: types.Document, path: Path) -> Outcome:
@@ -255,23 +251,19 @@ def _outcome_of(document: types.Document, path: Path) -> Outcome:
             return Outcome(path, "skipped", document, "busy", "Another process is reading it.")
 
 
-def summary(outcomes: Sequence[Outcome]) -> dict[str, object]:
-    """Return counts and all files, for JSON output."""
-    return {
-        **{state: sum(outcome.state == state for outcome in outcomes) for state in MARKS},
-        "chunks": sum(
-            outcome.document.chunk_count for outcome in outcomes if outcome.state == "ingested" and outcome.document
-        ),
-        "files": [outcome.to_json() for outcome in outcomes],
-    }
-
-
-def print_summary(outcomes: Sequence[Outcome]) -> None:
-    """Print the numbers of files, pages and chunks by outcome, as a table."""
-    rows = []
-    for state in MARKS:
-        of_state = [outcome for outcome in outcomes if outcome.state == state]
-        documents = [outcome.document for outcome in of_state if outcome.document]
-        pages = sum(document.page_count for document in documents)
-        rows.append((state, len(of_state), f"{pages:,}", f"{sum(document.chunk_count for document in documents):,}"))
-    output.print_table(["", "files", "pages", "chunks"], rows, right=["files", "pages", "chunks"])
+def report(outcomes: Sequence[Outcome], *, as_json: bool, **more: object) -> None:
+    """Print counts of files, pages and chunks by outcome, in JSON also all files and `more`; fail if a file failed."""
+    by_state = {state: [outcome for outcome in outcomes if outcome.state == state] for state in MARKS}
+    chunks = {state: sum(of.document.chunk_count for of in group if of.document) for state, group in by_state.items()}
+    if as_json:
+        counts = {state: len(group) for state, group in by_state.items()}
+        files = [outcome.to_json() for outcome in outcomes]
+        output.print_json({**counts, "chunks": chunks["ingested"], "files": files, **more})
+    else:
+        rows = []
+        for state, group in by_state.items():
+            pages = sum(outcome.document.page_count for outcome in group if outcome.document)
+            rows.append((state, len(group), f"{pages:,}", f"{chunks[state]:,}"))
+        output.print_table(["", "files", "pages", "chunks"], rows, right=["files", "pages", "chunks"])
+    if by_state["failed"]:
+        raise typer.Exit(errors.SourceError.exit_code)

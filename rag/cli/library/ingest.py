@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from rag import errors, types
-from rag.cli import name_lookup, output
+from rag.access.name_lookup import require_index
+from rag.cli import output
 from rag.cli.command import open_engine
 from rag.cli.library import file_ingestion
 from rag.cli.library.sync import show_files
@@ -15,9 +16,7 @@ from rag.contract import SyncBody
 
 
 def ingest(
-    paths: Annotated[
-        list[Path], typer.Argument(metavar="PATH...", help="Files, and folders to search.", show_default=False)
-    ],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files, and folders to search.")],
     index_name: IndexName = types.DEFAULT_INDEX,
     password: Password = None,
     same_name: SameName = "keep",
@@ -38,12 +37,7 @@ def ingest(
         raise errors.SourceError(f"There are no files to add in {', '.join(map(str, paths))}. Check the path.")
     with open_engine(index_name) as engine:
         outcomes = file_ingestion.ingest_files(engine, files, index_name, password=password, same_name=same_name)
-    if as_json:
-        output.print_json(file_ingestion.summary(outcomes))
-    else:
-        file_ingestion.print_summary(outcomes)
-    if any(outcome.state == "failed" for outcome in outcomes):
-        raise typer.Exit(errors.SourceError.exit_code)
+    file_ingestion.report(outcomes, as_json=as_json)
 
 
 def reindex(index_name: IndexName = types.DEFAULT_INDEX, as_json: AsJson = False) -> None:
@@ -57,7 +51,7 @@ def reindex(index_name: IndexName = types.DEFAULT_INDEX, as_json: AsJson = False
         pagelight reindex --index filings
     """
     with open_engine() as engine:
-        name_lookup.require_index(engine, index_name)
+        require_index(engine, index_name)
         documents = engine.jobs.documents_to_reindex(index_name)
         with show_files() as on_file:
             reports, unreadable = engine.jobs.refresh_folders(index_name, on_file)
@@ -71,15 +65,8 @@ def reindex(index_name: IndexName = types.DEFAULT_INDEX, as_json: AsJson = False
             return file_ingestion.outcomes_of(engine, document, path, on_progress)
 
         outcomes = file_ingestion.each(documents, read)
-    if as_json:
-        output.print_json({**file_ingestion.summary(outcomes), "folders": list(map(SyncBody.of, reports))})
-    else:
-        file_ingestion.print_summary(outcomes)
     for error in unreadable:
         output.print_error(error, as_json=False)
-    if (
-        unreadable
-        or any(report.failures for report in reports)
-        or any(outcome.state == "failed" for outcome in outcomes)
-    ):
+    file_ingestion.report(outcomes, as_json=as_json, folders=list(map(SyncBody.of, reports)))
+    if unreadable or any(report.failures for report in reports):
         raise typer.Exit(errors.SourceError.exit_code)

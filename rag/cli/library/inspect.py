@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from rag import errors, types
+from rag.access.name_lookup import require_index
 from rag.cli import name_lookup, output
 from rag.cli.command import open_engine
 from rag.cli.options import AsJson, IndexName
@@ -17,13 +18,10 @@ def inspect(
         typer.Option(
             metavar="NAME",
             help="Show this document's chunks (name or id).",
-            show_default=False,
             autocompletion=name_lookup.complete_document_name,
         ),
     ] = None,
-    page: Annotated[
-        int | None, typer.Option(min=1, help="Only chunks on this page of the document.", show_default=False)
-    ] = None,
+    page: Annotated[int | None, typer.Option(min=1, help="Only chunks on this page of the document.")] = None,
     index_name: IndexName = types.DEFAULT_INDEX,
     as_json: AsJson = False,
 ) -> None:
@@ -35,7 +33,7 @@ def inspect(
     if page is not None and document is None:
         raise errors.ValidationError("--page needs a document: add --document NAME.")
     with open_engine() as engine:
-        name_lookup.require_index(engine, index_name)
+        require_index(engine, index_name)
         if document is None:
             stats = engine.inspect_index(index_name)
             if as_json:
@@ -43,7 +41,7 @@ def inspect(
             else:
                 _print_index(stats, engine.documents.list(index_name))
             return
-        target = name_lookup.find_document(engine, index_name, document)
+        target = name_lookup.find_single_documents(engine, index_name, [document])[0]
         if page is not None and page > target.page_count:
             pages = output.plural(target.page_count, "page")
             raise errors.NotFoundError(f"“{target.name}” has {pages}, so no page {page}.")

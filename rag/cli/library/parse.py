@@ -15,7 +15,7 @@ MAX_HEADINGS = 60
 
 
 def parse(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to read.", show_default=False)],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to read.")],
     jsonl: Annotated[bool, typer.Option("--jsonl", help="Print one JSON object per line of text.")] = False,
     password: Password = None,
     as_json: AsJson = False,

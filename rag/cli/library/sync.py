@@ -28,17 +28,12 @@ MARKS: dict[types.FileState, tuple[str, str]] = {
 
 
 def sync(
-    folder: Annotated[
-        str,
-        typer.Argument(metavar="FOLDER", help="A folder, or a URL of one (s3://…, gdrive://…).", show_default=False),
-    ],
+    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="A folder, or a URL of one (s3://…, gdrive://…).")],
     *,
     subfolders: Annotated[bool, typer.Option(help="Include subfolders.")] = True,
     exclude: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="FILE", help="Leave out this file, by its path in the folder; may be repeated.", show_default=False
-        ),
+        typer.Option(metavar="FILE", help="Leave out this file, by its path in the folder; may be repeated."),
     ] = None,
     max_files: Annotated[
         int, typer.Option(min=1, max=MAX_FILES, help="Leave out files beyond this number.")

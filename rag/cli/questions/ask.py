@@ -14,16 +14,13 @@ from rag.cli.options import AsJson, DocumentNames, IndexName, takes_retrieval
 from rag.contract import AnswerBody
 
 ModelName = Annotated[
-    str | None,
-    typer.Option(
-        "--model", metavar="PROVIDER[:MODEL]", help="The model that writes; “extractive” quotes.", show_default=False
-    ),
+    str | None, typer.Option("--model", metavar="PROVIDER[:MODEL]", help="The model that writes; “extractive” quotes.")
 ]
 
 
 @takes_retrieval()
 def ask(
-    question: Annotated[str, typer.Argument(metavar="QUESTION", show_default=False)],
+    question: Annotated[str, typer.Argument(metavar="QUESTION")],
     *,
     index_name: IndexName = types.DEFAULT_INDEX,
     documents: DocumentNames = None,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import pydantic
 import typer
 
 from rag import errors, evaluation, types
@@ -25,13 +26,9 @@ KS = (1, 3, 5, 10)
 
 @takes_retrieval(top_k=Open("20; 8 with --answers"), min_score=Open("0.0; 0.2 with --answers"))
 def evaluate(
-    questions_file: Annotated[
-        Path, typer.Argument(metavar="QA.jsonl", help="Questions, one JSON object per line.", show_default=False)
-    ],
+    questions_file: Annotated[Path, typer.Argument(metavar="QA.jsonl", help="Questions, one JSON object per line.")],
     *,
-    documents: Annotated[
-        Path, typer.Option(metavar="DIR", help="The folder with their documents.", show_default=False)
-    ],
+    documents: Annotated[Path, typer.Option(metavar="DIR", help="The folder with their documents.")],
     answers: Annotated[bool, typer.Option("--answers", help="Score answers instead of search results.")] = False,
     scope: Annotated[
         evaluation.EvaluationScope, typer.Option(help="Search all documents, or only the one the question is about.")
@@ -39,24 +36,17 @@ def evaluate(
     retrieval: types.RetrievalOptions,
     model: ModelName = None,
     out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="RUN.jsonl", help="Write every hit or answer, one JSON object per line.", show_default=False
-        ),
+        Path | None, typer.Option(metavar="RUN.jsonl", help="Write every hit or answer, one JSON object per line.")
     ] = None,
     only_referenced: Annotated[
         bool | None,
         typer.Option(
             "--only-referenced/--all-files",
             help="Add only the files that the questions name, or all. Default: only these, if all of them are there.",
-            show_default=False,
         ),
     ] = None,
     index_name: Annotated[
-        str | None,
-        typer.Option(
-            "--index", metavar="NAME", help="The index to use; one per folder unless given.", show_default=False
-        ),
+        str | None, typer.Option("--index", metavar="NAME", help="The index to use; one per folder unless given.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -86,19 +76,18 @@ def evaluate(
         corpus, failed = _ingest_missing(engine, index_name, chosen)
         asking = Evaluation(engine.questions, engine.pages, corpus, scope)
         scores: evaluation.Scores | evaluation.answers.AnswerScores
+        rows: Sequence[pydantic.BaseModel]
         if answers:
             engine.installation.warm_up()  # so that the first answer takes no longer than the others
-            with progress.show(questions="Questions") as on_progress:
-                replies = asking.answer(questions, options, generation(model), on_progress)
-            scores = evaluation.answers.score(questions, replies, asking.lookups(questions))
-            if out:
-                evaluation.write_rows(out, replies)
-        else:
-            with progress.show(questions="Questions") as on_progress:
-                hits = asking.search(questions, options, on_progress)
-            scores = evaluation.retrieval.score(questions, hits, KS)
-            if out:
-                evaluation.write_rows(out, hits)
+        with progress.show(questions="Questions") as on_progress:
+            if answers:
+                rows = replies = asking.answer(questions, options, generation(model), on_progress)
+                scores = evaluation.answers.score(questions, replies, asking.lookups(questions))
+            else:
+                rows = hits = asking.search(questions, options, on_progress)
+                scores = evaluation.retrieval.score(questions, hits, KS)
+        if out:
+            evaluation.write_rows(out, rows)
         mode = as_configured(options, engine.config).mode
     report = {
         "index": index_name,
@@ -143,7 +132,10 @@ def _ingest_missing(
     from rag.engine.evaluation import Corpus
 
     engine.indexes.ensure(index_name)
-    hashes = {file: _sha256(file) for file in chosen}
+    hashes = {}
+    for file in chosen:
+        with file.open("rb") as stream:
+            hashes[file] = hashlib.file_digest(stream, "sha256").hexdigest()
     present = _ready_documents(engine, index_name)
     missing = [file for file in chosen if hashes[file] not in present]
     output.print_note(f"Index “{index_name}”: {len(chosen) - len(missing)} ready, {len(missing)} to add.")
@@ -160,11 +152,6 @@ def _ready_documents(engine: "RAGEngine", index_name: str) -> dict[str, uuid.UUI
     """Return the ids of the index's searchable documents by their SHA-256."""
     ready = types.DocumentStatus.READY
     return {document.sha256: document.id for document in engine.documents.list(index_name) if document.status is ready}
-
-
-def _sha256(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _print_scores(scores: evaluation.Scores, total: int) -> None:

@@ -15,7 +15,7 @@ COLUMNS = ["#", "score", "vector", "lexical", "rerank", "document", "page", "tex
 
 @takes_retrieval()
 def search(
-    query: Annotated[str, typer.Argument(metavar="QUERY", show_default=False)],
+    query: Annotated[str, typer.Argument(metavar="QUERY")],
     *,
     index_name: IndexName = types.DEFAULT_INDEX,
     documents: DocumentNames = None,

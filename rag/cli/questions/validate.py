@@ -20,9 +20,7 @@ PAGE = re.compile(r"[1-9][0-9]{0,8}")
 
 COLUMNS = ["query", "found", "relevant", "sources", "accuracy", "relevance", "consistency", "variance"]
 
-Queries = Annotated[
-    list[str] | None, typer.Argument(metavar="[QUERY...]", help="What to search for.", show_default=False)
-]
+Queries = Annotated[list[str] | None, typer.Argument(metavar="[QUERY...]", help="What to search for.")]
 Expected = Annotated[
     list[str] | None,
     typer.Option(
@@ -30,12 +28,10 @@ Expected = Annotated[
         metavar="SOURCE[#PAGE]",
         help="An expected source: a document's name, path, URL or id. The first belongs to the first query, and so on; "
         "all belong to a single query.",
-        show_default=False,
     ),
 ]
 RequestFile = Annotated[
-    Path | None,
-    typer.Option("--file", metavar="FILE.json", help="A request body of POST /validate."),
+    Path | None, typer.Option("--file", metavar="FILE.json", help="A request body of POST /validate.")
 ]
 
 

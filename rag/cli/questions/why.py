@@ -12,11 +12,9 @@ from rag.cli.options import AsJson, DocumentNames, IndexName, takes_retrieval
 
 @takes_retrieval(without=["passage"])  # --passage has the words to look for
 def why(
-    question: Annotated[str, typer.Argument(metavar="QUESTION", show_default=False)],
+    question: Annotated[str, typer.Argument(metavar="QUESTION")],
     *,
-    passage: Annotated[
-        str, typer.Option(metavar="WORDS", help="Some words, as they are in the document.", show_default=False)
-    ],
+    passage: Annotated[str, typer.Option(metavar="WORDS", help="Some words, as they are in the document.")],
     index_name: IndexName = types.DEFAULT_INDEX,
     documents: DocumentNames = None,
     retrieval: types.RetrievalOptions,

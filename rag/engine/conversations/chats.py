@@ -385,9 +385,9 @@ def _report(
 
     def evidence_of(label: str, citation: types.Citation, hit: types.Hit) -> export.Evidence:
         cited = evidence(label, citation, hit)
-        pictures = [picture(cited.document_id, region) for region in citation.regions if with_pictures]
+        pictures = [picture(cited.file_id, region) for region in citation.regions if with_pictures]
         update: dict[str, object] = {"pictures": tuple(filter(None, pictures))}
-        if document := documents.get(cited.document_id):
+        if document := documents.get(cited.file_id):
             update |= {"version": document.version, "sha256": document.sha256}
         return cited.model_copy(update=update)
 

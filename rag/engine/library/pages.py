@@ -113,7 +113,7 @@ class Pages:
         try:
             rendition = self._workspace.files.local_path(document_id, "rendition")
         except errors.NotFoundError:
-            return passage.regions_of(start, end)
+            return types.Passage(document_id=passage.document_id, lines=passage.lines_of(start, end)).regions
         return parsing.locate(rendition, passage, start, end)
 
 

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import pydantic_core
 
 from rag import errors, export, types
-from rag.contract import CitationBody
 from rag.engine.library.files import unique_names
 from rag.engine.workspace import Workspace
 from rag.store.users.audit_log import Subject
@@ -87,12 +86,9 @@ class Export:
     def _exported_documents(self, index: types.Index) -> list[types.Document]:
         """Return documents with older versions, which old answers cite; oldest first, so that it keeps its name."""
         listed = self._workspace.store.documents.list(index.id)[::-1]
-        versions = (
-            self._workspace.store.versions.list([document.id for document in listed], in_trash=False) if listed else []
-        )
-        older = [
-            document for document in versions if document.superseded_by is not None and document.index_id == index.id
-        ]
+        ids = [document.id for document in listed]
+        versions = self._workspace.store.versions.list(ids, in_trash=False) if ids else []
+        older = [version for version in versions if version.superseded_by and version.index_id == index.id]
         return sorted([*listed, *older], key=lambda document: document.created_at)
 
     def _export_files(self, folder: Path, documents: Sequence[types.Document], names: Sequence[str]) -> set[uuid.UUID]:
@@ -115,17 +111,10 @@ class Export:
         store = self._workspace.store.chunks
         for done, document in enumerate(documents, start=1):
             chunks = store.of_document(document.id)
-            vector_of = store.vectors([chunk.id for chunk in chunks]) if vectors else {}
+            vectors_by_id = store.vectors([chunk.id for chunk in chunks]) if vectors else {}
             for chunk in chunks:
-                line = {
-                    **chunk.model_dump(by_alias=True),
-                    "documentName": document.name,
-                    "text": chunk.text,
-                    "pages": chunk.pages,
-                    "lineStart": chunk.line_start,
-                    "lineEnd": chunk.line_end,
-                }
-                yield {**line, "vector": vector_of[chunk.id].tolist()} if chunk.id in vector_of else line
+                line = _chunk(document, chunk)
+                yield {**line, "vector": vectors_by_id[chunk.id].tolist()} if chunk.id in vectors_by_id else line
             on_progress("documents", done, len(documents))
 
 
@@ -169,6 +158,17 @@ def _document(index: types.Index, document: types.Document, name: str | None) ->
     return {**fields, "indexName": index.name, "file": name and f"{DOCUMENTS_FOLDER}/{name}"}
 
 
+def _chunk(document: types.Document, chunk: types.Chunk) -> dict[str, Any]:
+    return {
+        **chunk.model_dump(by_alias=True),
+        "documentName": document.name,
+        "text": chunk.text,
+        "pages": chunk.pages,
+        "lineStart": chunk.line_start,
+        "lineEnd": chunk.line_end,
+    }
+
+
 def _conversation(
     index: types.Index, conversation: types.Conversation, messages: Sequence[types.ChatMessage]
 ) -> dict[str, Any]:
@@ -178,33 +178,7 @@ def _conversation(
 
 def _message(message: types.ChatMessage) -> dict[str, Any]:
     line: dict[str, Any] = {"role": message.role, "content": message.content, "createdAt": message.created_at}
-    response = message.response
-    if response is None:
-        return line
-    return {
-        **line,
-        "content": response.answer,
-        "status": response.status,
-        "model": response.model,
-        "summary": export.summary_of(response),
-        "sentences": [
-            {"text": sentence.text, "support": sentence.support, "reason": export.reason_of(sentence)}
-            for sentence in response.sentences
-        ],
-        "citations": [
-            {
-                "citationId": citation.citation_id,
-                "sentence": citation.sentence,
-                "documentId": citation.file_id,
-                "documentName": citation.file_name,
-                "page": citation.page,
-                "pageLabel": citation.page_label,
-                "slide": citation.slide,
-                "cells": citation.cells,
-                "quote": citation.quote,
-                "verdict": citation.verdict,
-                "regions": citation.regions,
-            }
-            for citation in (CitationBody.of(*cited) for cited in response.cited)
-        ],
-    }
+    if response := message.response:
+        line |= {"content": response.answer, "status": response.status, "model": response.model}
+        line |= {"summary": export.summary_of(response), "claims": export.claims_of(response)}
+    return line

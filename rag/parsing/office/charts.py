@@ -4,6 +4,8 @@ import html
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+RELATIONS = ("/chart", "/chartEx")
+"""Ends of the kinds of relations to parts with charts."""
 _VALUES = ("val", "yVal", "size", "colorVal")
 """Names of the values of a series, in older charts and in newer ones (treemap, waterfall)."""
 

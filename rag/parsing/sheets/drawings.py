@@ -7,32 +7,22 @@ from rag.parsing.office import charts
 from rag.parsing.office.package import Package, local
 from rag.parsing.sheets.sheet import Note, Sheet
 
-_CHARTS = ("/chart", "/chartEx")
-
 
 def add(sheet: Sheet, package: Package, part: str) -> None:
     """Add the texts and charts that are drawn on the sheet in `part`."""
-    for drawing in _related(package, part, "/drawing"):
+    for drawing in package.related(part, "/drawing"):
         sheet.notes += [Note("text box", text) for text in _paragraphs(package.xml(drawing))]
-        for diagram in _related(package, drawing, "/diagramData"):
+        for diagram in package.related(drawing, "/diagramData"):
             sheet.notes += [Note("diagram", text) for text in _paragraphs(package.xml(diagram))]
-        for chart in _related(package, drawing, *_CHARTS):
+        for chart in package.related(drawing, *charts.RELATIONS):
             root = package.xml(chart)
             data = charts.read(root)
             sheet.charts.append(data)
             sheet.notes += [
                 Note("chart", text) for text in _paragraphs(root) if " ".join(text.split()) not in data.titles
             ]
-            for drawn in _related(package, chart, "/chartUserShapes"):
-                sheet.notes += [Note("chart", text) for text in _paragraphs(package.xml(drawn))]
-
-
-def _related(package: Package, part: str, *kinds: str) -> Iterator[str]:
-    """Yield the names of the parts to which a part has relations of some kinds, each once."""
-    targets = (
-        one.target for one in package.relations(part).values() if one.kind.endswith(kinds) and not one.is_external
-    )
-    yield from (target for target in dict.fromkeys(targets) if target in package.names)
+            for shapes in package.related(chart, "/chartUserShapes"):
+                sheet.notes += [Note("chart", text) for text in _paragraphs(package.xml(shapes))]
 
 
 def _paragraphs(root: Any) -> Iterator[str]:

@@ -15,7 +15,7 @@ from rag.messages import N_
 from rag.parsing.office.metadata import Metadata
 from rag.parsing.sheets.cell_names import Area, cell_name
 from rag.parsing.sheets.header_codes import lines
-from rag.parsing.sheets.number_formats import GENERAL, SHORT_DATE, formatted, from_serial
+from rag.parsing.sheets.number_formats import GENERAL, SHORT_DATE, formatted
 from rag.parsing.sheets.sheet import Budget, Cell, Note, Run, Sheet, Tag, Workbook, marked
 
 _FAILURES = (XLRDError, CompDocError, struct.error, ValueError, LookupError, AssertionError, ArithmeticError, TypeError)
@@ -96,8 +96,7 @@ def _cell(book: Any, sheet: Any, row: int, column: int) -> Cell | None:
     else:
         about = book.format_map.get(style.format_key)
         code = SHORT_DATE if style.format_key == _SHORT_DATE_KEY else about.format_str if about else GENERAL
-        value = from_serial(source.value, code, is_1904=book.datemode == 1)
-        text = formatted(value, code) or formatted(source.value)
+        text = formatted(source.value, code, is_1904=book.datemode == 1) or formatted(source.value)
     tag: Tag = "s" if font.struck_out else "hidden" if _is_hidden(style, font) else ""
     return Cell(text, True, bool(font.bold), marked([Run(text, tag)]))
 

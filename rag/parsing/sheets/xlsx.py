@@ -16,7 +16,7 @@ from rag.parsing.office.package import Package, damaged, local
 from rag.parsing.sheets import drawings
 from rag.parsing.sheets.cell_names import cell_area
 from rag.parsing.sheets.header_codes import lines
-from rag.parsing.sheets.number_formats import BUILTIN, GENERAL, formatted, from_serial
+from rag.parsing.sheets.number_formats import BUILTIN, GENERAL, formatted
 from rag.parsing.sheets.sheet import Budget, Cell, Note, Run, Sheet, Tag, Workbook, marked
 
 MAX_ROWS, MAX_COLUMNS = 1_048_576, 16_384
@@ -52,8 +52,7 @@ class _Reader:
     def __init__(self, package: Package) -> None:
         self._package = package
         self._budget = Budget()
-        self._main = package.main_part() or "xl/workbook.xml"
-        self._relations = package.relations(self._main)
+        self._main = package.main_part("xl/workbook.xml")
         self._strings = list(self._read_strings())
         self._styles = list(self._read_styles())
         self._is_1904 = False
@@ -64,28 +63,24 @@ class _Reader:
             raise KeyError(self._main)
         self._is_1904 = any(part.get("date1904") in _TRUE for part in book.iterfind("{*}workbookPr"))
         for element in book.iterfind("{*}sheets/{*}sheet"):
-            relation = self._relations.get(element.get(_ID, ""))
+            relation = self._package.relations(self._main).get(element.get(_ID, ""))
             if relation is None or relation.is_external or not relation.kind.endswith(("/worksheet", "/chartsheet")):
                 continue
             sheet = Sheet(element.get("name", ""), hidden=element.get("state", "visible") != "visible")
             self._fill(sheet, relation.target)
             yield sheet
 
-    def _related(self, kind: str) -> Iterator[bytes]:
-        for relation in self._relations.values():
-            if relation.kind.endswith(f"/{kind}") and relation.target in self._package.names:
-                yield self._package.read(relation.target)
-
     def _read_strings(self) -> Iterator[tuple[str, tuple[Run, ...]]]:
-        for content in self._related("sharedStrings"):
-            for _, item in etree.iterparse(io.BytesIO(content), tag="{*}si", resolve_entities=False):
+        for part in self._package.related(self._main, "/sharedStrings"):
+            content = io.BytesIO(self._package.read(part))
+            for _, item in etree.iterparse(content, tag="{*}si", resolve_entities=False):
                 yield _rich_text(item)
                 item.clear()
 
     def _read_styles(self) -> Iterator[tuple[str, bool, Tag]]:
         """Yield the number format of each style, whether it is bold, and whether it is struck out or hidden."""
-        for content in self._related("styles"):
-            root = etree.fromstring(content, etree.XMLParser(resolve_entities=False))
+        for part in self._package.related(self._main, "/styles"):
+            root = self._package.xml(part)
             formats = {one.get("numFmtId"): one.get("formatCode", "") for one in root.iterfind("{*}numFmts/{*}numFmt")}
             fonts = root.findall("{*}fonts/{*}font")
             fills = root.findall("{*}fills/{*}fill")
@@ -168,13 +163,13 @@ class _Reader:
             return value
         number = float(value)
         whole = int(number) if number == int(number) and "." not in value and "E" not in value.upper() else number
-        return formatted(from_serial(whole, number_format, is_1904=self._is_1904), number_format) or formatted(whole)
+        return formatted(whole, number_format, is_1904=self._is_1904) or formatted(whole)
 
     def _comments(self, part: str) -> Iterator[Note]:
-        for relation in self._package.relations(part).values():
-            root = self._package.xml(relation.target) if relation.kind.endswith("/comments") else None
-            authors = [one.text or "" for one in root.iterfind("{*}authors/{*}author")] if root is not None else []
-            for comment in root.iterfind("{*}commentList/{*}comment") if root is not None else ():
+        for name in self._package.related(part, "/comments"):
+            root = self._package.xml(name)
+            authors = [author.text or "" for author in root.iterfind("{*}authors/{*}author")]
+            for comment in root.iterfind("{*}commentList/{*}comment"):
                 text = " ".join("".join(one.text or "" for one in comment.iter("{*}t")).split())
                 number = comment.get("authorId", "")
                 author = authors[int(number)].strip() if number.isdigit() and int(number) < len(authors) else ""

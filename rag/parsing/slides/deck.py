@@ -113,7 +113,7 @@ def picture(pictures: dict[str, bytes], content: bytes, size: tuple[float, float
         image = pymupdf.mupdf.fz_new_image_from_buffer(pymupdf.mupdf.fz_new_buffer_from_copied_data(content))
     except MUPDF_ERRORS:
         return paragraph(lines(f"[Picture: {description}]")) if description else ""
-    name = next((name for name, known in pictures.items() if known is content), f"picture-{len(pictures) + 1}")
+    name = next((name for name, known in pictures.items() if known == content), f"picture-{len(pictures) + 1}")
     pictures[name] = content
     width, height = size if min(size) > 0 else (image.w(), image.h())
     scale = min(1.0, MAX_PICTURE_PT[0] / width, MAX_PICTURE_PT[1] / height)

@@ -14,7 +14,6 @@ from rag.parsing.office.word import rewriting
 from rag.parsing.office.word.numbering import Numbering
 from rag.parsing.office.word.styles import Styles, W, is_on
 
-_MAIN = "word/document.xml"
 CHARTS = r"word/charts/chart(Ex)?\d*\.xml"
 _NOTES = r"word/(footnotes|endnotes)\d*\.xml"
 _UNSEEN = frozenset({"Fallback", "instrText", "delInstrText", "sdtPr", "sdtEndPr", "customXmlPr"})
@@ -34,16 +33,12 @@ class WordFile:
 
     def __init__(self, package: Package) -> None:
         self._package = package
-        self._main = package.main_part() or _MAIN
-        self._styles = Styles(package.xml(self._related("/styles")))
-        self._lists = package.xml(self._related("/numbering"))
+        self._main = package.main_part("word/document.xml")
+        self._styles = Styles(package.xml(next(iter(package.related(self._main, "/styles")), "")))
+        self._lists = package.xml(next(iter(package.related(self._main, "/numbering")), ""))
         self.changes = Changes()
         self._hidden: list[str] = []
         self._roots: dict[str, Any] = {}
-
-    def _related(self, kind: str) -> str:
-        relations = self._package.relations(self._main).values()
-        return next((relation.target for relation in relations if relation.kind.endswith(kind)), "")
 
     def read(self) -> Iterator[Paragraph]:
         """Yield every paragraph: body, then headers, notes, comments, footers, drawings, and what is hidden."""
@@ -71,9 +66,7 @@ class WordFile:
 
     def imports(self) -> dict[str, bytes]:
         """Return the documents that are imported into the body (w:altChunk) by the names of their parts."""
-        relations = self._package.relations(self._main)
-        targets = {relation.target for relation in relations.values() if relation.kind.endswith("/aFChunk")}
-        return {name: self._package.read(name) for name in self._package.names if name in targets}
+        return {name: self._package.read(name) for name in self._package.related(self._main, "/aFChunk")}
 
     def _root(self, name: str) -> Any:
         """Return the root of a part, rewritten."""

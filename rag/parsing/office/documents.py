@@ -193,7 +193,7 @@ def _body(source: Path, mime_type: str, config: types.ParsingConfig, depth: int 
                 for name, content in word.imports().items():
                     place = f"<p>{html.escape(placeholder(name), quote=False)}</p>"
                     body = body.replace(place, _import_as_html(name, content, config, depth))
-                return body + "".join(charts.to_html(package.xml(name)) for name in package.matching(docx.CHARTS))
+                return body + "".join(charts.read(package.xml(name)).html() for name in package.matching(docx.CHARTS))
     except pandoc.NotUnderstood:
         return ""
 

@@ -7,9 +7,12 @@ from lxml import etree
 
 from rag.parsing.office import odf_rewriting, paragraphs
 from rag.parsing.office.changes import Changes
+from rag.parsing.office.charts import Chart
 from rag.parsing.office.package import Package, local
 from rag.parsing.office.paragraphs import Paragraph
 
+MAX_SPACES = 1_000
+"""Maximum number of spaces that one <text:s> element may stand for."""
 CONTENT = "content.xml"
 STYLES = "styles.xml"
 _OBJECTS = r"Object \d+/content\.xml"
@@ -48,7 +51,8 @@ class TextFile:
             if local(element) in _MARGINS:
                 yield from of_element(element, _MARGINS[local(element)])
         for name in self._package.matching(_OBJECTS):
-            yield from (Paragraph(paragraphs.BOX, text) for text in _chart_texts(self._package.xml(name)))
+            chart = read_chart(self._package.xml(name))
+            yield from (Paragraph(paragraphs.BOX, text) for text in chart.texts()) if chart else ()
         yield from (Paragraph(paragraphs.HIDDEN, text) for text in self._hidden)
 
     def rewritten(self) -> bytes:
@@ -59,14 +63,17 @@ class TextFile:
         )
 
 
-def _chart_texts(root: Any) -> Iterator[str]:
-    """Yield the titles of a chart, and its data row by row."""
-    for chart in root.iter("{*}chart"):
-        for title in chart.iter("{*}title", "{*}subtitle"):
-            yield " ".join(paragraph.text for paragraph in of_element(title))
-        for row in chart.iter("{*}table-row"):
-            cells = (" ".join(one.text for one in of_element(cell)) for cell in row.findall("{*}table-cell"))
-            yield " ".join(filter(None, cells))
+def read_chart(root: Any) -> Chart | None:
+    """Read the titles and the data of a chart in the content of an embedded object, None if it is another one."""
+    if not any(element.tag.endswith("chart:1.0}chart") for element in root.iter("{*}chart")):
+        return None
+    titles = [_joined(title) for title in root.iter("{*}title", "{*}subtitle")]
+    rows = [tuple(map(_joined, row.findall("{*}table-cell"))) for row in root.iter("{*}table-row")]
+    return Chart(tuple(filter(None, titles)), tuple(row for row in rows if any(row)))
+
+
+def _joined(element: Any) -> str:
+    return " ".join(" ".join(paragraph.text for paragraph in of_element(element)).split())
 
 
 def of_element(element: Any, part: str = paragraphs.BODY) -> Iterator[Paragraph]:
@@ -88,10 +95,19 @@ def words(element: Any) -> Iterator[str]:
     yield element.text or ""
     for child in element:
         name = local(child)
-        if name == "s":
-            yield " " * min(int(child.get(f"{{{child.nsmap[child.prefix]}}}c", "1")), 1000)
-        elif name in {"tab", "line-break"}:
-            yield "\t" if name == "tab" else "\n"
-        elif name and name not in _APART and name not in {"p", "h", "ruby-text", "object", "object-ole"}:
+        yield blank(child)
+        if name and name not in _APART and name not in {"p", "h", "ruby-text", "object", "object-ole"}:
             yield from words(child)
         yield child.tail or ""
+
+
+def blank(element: Any) -> str:
+    """Return the white space for which an element stands, "" if it is another one."""
+    match local(element):
+        case "s":
+            return " " * min(int(element.get(f"{odf_rewriting.TEXT}c", "1")), MAX_SPACES)
+        case "tab":
+            return "\t"
+        case "line-break":
+            return "\n"
+    return ""

@@ -14,7 +14,7 @@ from rag.parsing.office.list_numbers import formatted
 from rag.parsing.office.package import local
 
 _PREFIX = "{urn:oasis:names:tc:opendocument:xmlns:"
-TEXT, STYLE, _OFFICE, _FO = (f"{_PREFIX}{name}:1.0}}" for name in ("text", "style", "office", "xsl-fo-compatible"))
+TEXT, STYLE, OFFICE, FO = (f"{_PREFIX}{name}:1.0}}" for name in ("text", "style", "office", "xsl-fo-compatible"))
 _STRUCK = "Pagelight-struck-out"
 """The name of a style that is added for deleted text."""
 _FORMATS = {"1": "decimal", "a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman", "": "none"}
@@ -97,9 +97,9 @@ class Rewriting:
                 span.tail = None
                 paragraph.append(span)
                 change.getparent().replace(change, paragraph)
-        automatic = self._root.find(f"{_OFFICE}automatic-styles")
+        automatic = self._root.find(f"{OFFICE}automatic-styles")
         if deleted and automatic is None:
-            automatic = etree.Element(f"{_OFFICE}automatic-styles")
+            automatic = etree.Element(f"{OFFICE}automatic-styles")
             self._root.insert(0, automatic)
         if deleted:
             style = etree.SubElement(automatic, f"{STYLE}style", {f"{STYLE}name": _STRUCK, f"{STYLE}family": "text"})
@@ -135,10 +135,10 @@ class Rewriting:
         """Whether the text of a style is too small to be seen, or white on the white page."""
         if family == "paragraph" and element.find(f"{TEXT}span") is not None:
             return False  # spans may look different
-        size = _POINTS.fullmatch(self._property(family, style, f"{_FO}font-size") or "")
+        size = _POINTS.fullmatch(self._property(family, style, f"{FO}font-size") or "")
         if size and float(size[1]) < MIN_POINTS:
             return True
-        if (self._property(family, style, f"{_FO}color") or "").lower() != "#ffffff":
+        if (self._property(family, style, f"{FO}color") or "").lower() != "#ffffff":
             return False
         # Tables and frames mostly have a background of their own.
         above = [element, *element.iterancestors()]
@@ -149,7 +149,7 @@ class Rewriting:
             for found in self._chain(kind, one.get(f"{TEXT}style-name"))
             for properties in found
         ]
-        is_backed = any(one.get(f"{_FO}background-color", "transparent") != "transparent" for one in looks)
+        is_backed = any(one.get(f"{FO}background-color", "transparent") != "transparent" for one in looks)
         return not is_backed and not any(local(one) in {"table-cell", "frame", "custom-shape"} for one in above)
 
     def _number_headings(self) -> None:

@@ -12,7 +12,6 @@ from rag import types
 from rag.parsing.html.layout import MARGIN_PT, PageWriter, Paper
 from rag.parsing.html.line_breaks import BREAK
 from rag.parsing.html.markup import HIDDEN_CLASS, escaped
-from rag.parsing.office.charts import Chart
 from rag.parsing.pdf.mupdf import HIDDEN_COLOR
 from rag.parsing.sheets.cell_names import Area, column_letters
 from rag.parsing.sheets.page_grid import CONTINUED_PT, REMARKS, Band, Block, PageGrid
@@ -116,7 +115,7 @@ def _pages(sheet: Sheet) -> Iterator[_Page]:
         yield page
         page = following
     below = [f"<p>{escaped(note.place[0].upper() + note.place[1:])}: {escaped(note.text)}</p>" for note in sheet.notes]
-    below += map(_chart, sheet.charts)
+    below += [chart.html() for chart in sheet.charts]
     title = f"<h3>{NOTES}</h3>" if below else ""
     yield page._replace(html=page.html + _paragraphs(sheet.footer) + title + "".join(below[:NOTES_PER_PAGE]))
     for start in range(NOTES_PER_PAGE, len(below), NOTES_PER_PAGE):
@@ -125,12 +124,6 @@ def _pages(sheet: Sheet) -> Iterator[_Page]:
 
 def _paragraphs(lines: Iterable[str]) -> str:
     return "".join(f"<p>{escaped(line)}</p>" for line in lines)
-
-
-def _chart(chart: Chart) -> str:
-    """Return a chart as the table of its data."""
-    rows = ["".join(f"<td>{escaped(text)}</td>" for text in row) for row in chart.rows]
-    return _paragraphs(chart.titles) + "<table>" + "".join(f"<tr>{row}</tr>" for row in rows) + "</table>"
 
 
 # --- rows and columns of a page ------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """Read XLS workbooks (BIFF): formatted values, comments, headers and hidden parts."""
 
+import io
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,9 +15,8 @@ from rag import errors
 from rag.messages import N_
 from rag.parsing.office.metadata import Metadata
 from rag.parsing.sheets.cell_names import Area, cell_name
-from rag.parsing.sheets.header_codes import lines
 from rag.parsing.sheets.number_formats import GENERAL, SHORT_DATE, formatted
-from rag.parsing.sheets.sheet import Budget, Cell, Note, Run, Sheet, Tag, Workbook, marked
+from rag.parsing.sheets.sheet import Budget, Cell, Run, Sheet, Tag, Workbook, comments, header_lines, marked
 
 _FAILURES = (XLRDError, CompDocError, struct.error, ValueError, LookupError, AssertionError, ArithmeticError, TypeError)
 """Exceptions of xlrd and olefile for damaged files."""
@@ -35,27 +35,18 @@ def read(source: Path) -> Workbook:
     """
     try:
         with xlrd.open_workbook(
-            str(source), formatting_info=True, ragged_rows=True, ignore_workbook_corruption=True, logfile=_Silent()
+            str(source), formatting_info=True, ragged_rows=True, ignore_workbook_corruption=True, logfile=io.StringIO()
         ) as book:
             budget = Budget()
             sheets = [_read_sheet(book, sheet, budget) for sheet in book.sheets()]
             for sheet, (header, footer) in zip(sheets, _margins(source, book.encoding or "cp1252"), strict=False):
-                sheet.header, sheet.footer = lines(header, sheet.name), lines(footer, sheet.name)
+                sheet.header, sheet.footer = header_lines(header, sheet.name), header_lines(footer, sheet.name)
             return Workbook(sheets, Metadata(author=book.user_name.strip()))
     except _FAILURES as error:
         raise errors.UnreadableFileError(
             N_("The workbook is damaged or encrypted ({error}). Save it as XLSX in another program."),
             error=type(error).__name__,
         ) from error
-
-
-class _Silent:
-    """Where xlrd's remarks go."""
-
-    def write(self, text: str) -> int:
-        return len(text)
-
-    def flush(self) -> None: ...
 
 
 def _read_sheet(book: Any, source: Any, budget: Budget) -> Sheet:
@@ -71,10 +62,7 @@ def _read_sheet(book: Any, source: Any, budget: Budget) -> Sheet:
     sheet.hidden_columns = {column + 1 for column, about in source.colinfo_map.items() if about.hidden}
     sheet.frozen_rows = source.horz_split_pos if source.panes_are_frozen else 0
     for (row, column), note in sorted(source.cell_note_map.items()):
-        text, author = " ".join(note.text.split()), (note.author or "").strip()
-        if text:
-            shown = f"{text} ({author})" if author and author not in text else text
-            sheet.notes.append(Note(cell_name(row + 1, column + 1), shown))
+        sheet.notes += comments(cell_name(row + 1, column + 1), note.text, note.author or "")
     return sheet
 
 

@@ -11,13 +11,11 @@ from typing import Any
 from lxml import etree
 
 from rag.messages import N_
-from rag.parsing.office import embedded, metadata
+from rag.parsing.office import charts, embedded, metadata
 from rag.parsing.office.package import Package, damaged, local
-from rag.parsing.sheets import drawings
 from rag.parsing.sheets.cell_names import cell_area
-from rag.parsing.sheets.header_codes import lines
 from rag.parsing.sheets.number_formats import BUILTIN, GENERAL, formatted
-from rag.parsing.sheets.sheet import Budget, Cell, Note, Run, Sheet, Tag, Workbook, marked
+from rag.parsing.sheets.sheet import Budget, Cell, Note, Run, Sheet, Tag, Workbook, comments, header_lines, marked
 
 MAX_ROWS, MAX_COLUMNS = 1_048_576, 16_384
 _ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
@@ -117,10 +115,11 @@ class _Reader:
                 case "conditionalFormatting" | "tableParts":
                     sheet.show_hidden()  # white text may stand on their colours
                 case "headerFooter":
-                    sheet.header = [line for name in _HEADERS for line in _margin(element, name, sheet.name)]
-                    sheet.footer = [line for name in _FOOTERS for line in _margin(element, name, sheet.name)]
+                    texts = {local(child): child.text or "" for child in element}
+                    sheet.header = [line for name in _HEADERS for line in header_lines(texts.get(name, ""), sheet.name)]
+                    sheet.footer = [line for name in _FOOTERS for line in header_lines(texts.get(name, ""), sheet.name)]
         sheet.notes += self._comments(part)
-        drawings.add(sheet, self._package, part)
+        self._add_drawings(sheet, part)
 
     def _cells(self, row: Any) -> Iterator[tuple[int, Cell]]:
         column = 0
@@ -165,16 +164,31 @@ class _Reader:
         whole = int(number) if number == int(number) and "." not in value and "E" not in value.upper() else number
         return formatted(whole, number_format, is_1904=self._is_1904) or formatted(whole)
 
+    def _add_drawings(self, sheet: Sheet, part: str) -> None:
+        """Add text boxes, charts and diagrams (SmartArt)."""
+        xml, related = self._package.xml, self._package.related
+        for drawing in related(part, "/drawing"):
+            sheet.notes += [Note("text box", text.strip()) for text in charts.paragraphs(xml(drawing))]
+            for diagram in related(drawing, "/diagramData"):
+                sheet.notes += [Note("diagram", text.strip()) for text in charts.paragraphs(xml(diagram))]
+            for name in related(drawing, *charts.RELATIONS):
+                chart = charts.read(xml(name))
+                sheet.charts.append(chart)
+                texts = [text for text in charts.paragraphs(xml(name)) if " ".join(text.split()) not in chart.titles]
+                texts += [
+                    text for shapes in related(name, "/chartUserShapes") for text in charts.paragraphs(xml(shapes))
+                ]
+                sheet.notes += [Note("chart", text.strip()) for text in texts]
+
     def _comments(self, part: str) -> Iterator[Note]:
         for name in self._package.related(part, "/comments"):
             root = self._package.xml(name)
             authors = [author.text or "" for author in root.iterfind("{*}authors/{*}author")]
             for comment in root.iterfind("{*}commentList/{*}comment"):
-                text = " ".join("".join(one.text or "" for one in comment.iter("{*}t")).split())
                 number = comment.get("authorId", "")
-                author = authors[int(number)].strip() if number.isdigit() and int(number) < len(authors) else ""
-                if text:
-                    yield Note(comment.get("ref", ""), f"{text} ({author})" if author and author not in text else text)
+                author = authors[int(number)] if number.isdigit() and int(number) < len(authors) else ""
+                text = "".join(part.text or "" for part in comment.iter("{*}t"))
+                yield from comments(comment.get("ref", ""), text, author)
 
 
 def _is_on(element: Any, name: str) -> bool:
@@ -222,7 +236,3 @@ def _rich_text(element: Any) -> tuple[str, tuple[Run, ...]]:
             font = child.find("{*}rPr")
             runs.append(Run(child.findtext("{*}t") or "", _tag(font) if font is not None else ""))
     return "".join(run.text for run in runs), marked(runs)
-
-
-def _margin(element: Any, name: str, sheet: str) -> list[str]:
-    return lines(element.findtext(f"{{*}}{name}") or "", sheet)

@@ -15,7 +15,6 @@ from rag.parsing.slides.visibility import Visibility
 
 _EMU_PER_POINT = 12_700
 _DEFAULT_SIZE_EMU = 9_144_000, 6_858_000
-_FALLBACK = "Fallback"
 _NOT_NOTES = frozenset({"sldImg", "hdr", "ftr", "dt", "sldNum"})
 """Placeholders on a notes page that are not notes."""
 _TITLES = frozenset({"title", "ctrTitle"})
@@ -79,12 +78,12 @@ class _SlideReader:
         notes = [text for root in self._related("/notesSlide") for text in _notes(root)]
         comments = [text for root in self._related("/comments") for text in _comments(root)]
         texts = [
-            *_paragraphs(slide),
-            *(text for root in self._related(*charts.RELATIONS) for text in charts.texts(root)),
-            *(text for root in self._related("/diagramData") for text in _paragraphs(root)),
+            *charts.paragraphs(slide),
+            *(text for root in self._related(*charts.RELATIONS) for text in charts.read(root).texts()),
+            *(text for root in self._related("/diagramData") for text in charts.paragraphs(root)),
             *notes,
         ]
-        hidden = [text for shape in unseen for text in _paragraphs(shape)]
+        hidden = [text for shape in unseen for text in charts.paragraphs(shape)]
         return Slide([*html, *self._fixed()], [("Notes", notes), ("Comments", comments)], texts, hidden)
 
     def _related(self, *kinds: str) -> Iterator[Any]:
@@ -97,7 +96,7 @@ class _SlideReader:
                 return
             for shape in _shapes(shown):
                 if _placeholder(shape) is None:
-                    yield from (deck.paragraph(deck.lines(text)) for text in _paragraphs(shape))
+                    yield from (deck.paragraph(deck.lines(text)) for text in charts.paragraphs(shape))
 
     def _shape(self, shape: Any) -> Iterator[str]:
         """Yield the tables, charts, diagrams, pictures and paragraphs of a shape."""
@@ -106,10 +105,10 @@ class _SlideReader:
                 case "tbl":
                     yield deck.table(_row(row) for row in element.findall("{*}tr"))
                 case "chart":
-                    yield charts.to_html(self._package.xml(self._target(element, "id")))
+                    yield charts.read(self._package.xml(self._target(element, "id"))).html()
                 case "relIds":
                     data = self._package.xml(self._target(element, "dm"))
-                    yield from (deck.paragraph(deck.lines(text)) for text in _paragraphs(data))
+                    yield from (deck.paragraph(deck.lines(text)) for text in charts.paragraphs(data))
         for blip in shape.iter("{*}blip"):
             picture = self._target(blip, "embed")
             if picture in self._package.names:
@@ -147,7 +146,7 @@ def _shapes(element: Any, depth: int = 0) -> Iterator[Any]:
 
 def _alternative(alternate: Any) -> Any:
     """Return the newer alternative if it has text or a frame, else the one for older programs."""
-    choice, fallback = alternate.find("{*}Choice"), alternate.find(f"{{*}}{_FALLBACK}")
+    choice, fallback = alternate.find("{*}Choice"), alternate.find(f"{{*}}{charts.FALLBACK}")
     if fallback is None or (choice is not None and next(choice.iter("{*}t", "{*}graphicFrame"), None) is not None):
         return choice
     return fallback
@@ -163,7 +162,7 @@ def _text(body: Any, placeholder: str | None) -> Iterator[str]:
     numbers: dict[int, tuple[str, int]] = {}
     for paragraph in body.findall("{*}p"):
         html = _rich(paragraph)
-        if not "".join(_runs(paragraph)).strip():
+        if not "".join(charts.runs(paragraph)).strip():
             continue
         properties = paragraph.find("{*}pPr")
         level = int(properties.get("lvl", "0")) if properties is not None else 0
@@ -209,7 +208,7 @@ def _rich(paragraph: Any) -> str:
     """Return a paragraph as HTML with raised and struck out text."""
     html = ""
     for run in paragraph:
-        text = deck.lines_within("".join(_runs([run]) if local(run) == "br" else _runs(run)))
+        text = deck.lines_within("".join(charts.runs([run]) if local(run) == "br" else charts.runs(run)))
         properties = run.find("{*}rPr")
         if text and properties is not None:
             raised = properties.get("baseline", "0").rstrip("%")
@@ -225,7 +224,7 @@ def _rich(paragraph: Any) -> str:
 def _notes(root: Any) -> Iterator[str]:
     for shape in root.iter("{*}sp", "{*}graphicFrame"):
         if _placeholder(shape) not in _NOT_NOTES:
-            yield from _paragraphs(shape)
+            yield from charts.paragraphs(shape)
 
 
 def _comments(root: Any) -> Iterator[str]:
@@ -234,22 +233,4 @@ def _comments(root: Any) -> Iterator[str]:
         if text is not None and (text.text or "").strip():
             yield text.text
         for body in comment.findall("{*}txBody"):
-            yield from _paragraphs(body)
-
-
-def _paragraphs(element: Any) -> Iterator[str]:
-    for paragraph in element.iter("{*}p") if element is not None else ():
-        if not any(local(above) == _FALLBACK for above in paragraph.iterancestors()):
-            text = "".join(_runs(paragraph))
-            if text.strip():
-                yield text
-
-
-def _runs(element: Any) -> Iterator[str]:
-    for child in element:
-        if local(child) == "t":
-            yield child.text or ""
-        elif local(child) == "br":
-            yield "\n"
-        elif local(child) != _FALLBACK:
-            yield from _runs(child)
+            yield from charts.paragraphs(body)

@@ -49,7 +49,7 @@ class WordFile:
         for name in self._package.matching(_DIAGRAMS):
             yield from _of_part(self._package.xml(name), paragraphs.BOX)
         for name in self._package.matching(CHARTS):
-            yield from (Paragraph(paragraphs.BOX, text) for text in charts.texts(self._package.xml(name)))
+            yield from (Paragraph(paragraphs.BOX, text) for text in charts.read(self._package.xml(name)).texts())
         yield from (Paragraph(paragraphs.HIDDEN, text) for text in self._hidden)
 
     def rewritten(self) -> bytes:

@@ -2,7 +2,6 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -91,7 +90,7 @@ class Unpacking:
         size = 0
         try:
             with path.open("wb") as target:
-                for chunk in _chunks(content):
+                for chunk in iter(lambda: content.read(CHUNK_BYTES), b""):
                     size += len(chunk)
                     if size > most:
                         break
@@ -111,11 +110,6 @@ class Unpacking:
             if self._room < 0
             else None
         )
-
-
-def _chunks(content: BinaryIO) -> Iterator[bytes]:
-    while chunk := content.read(CHUNK_BYTES):
-        yield chunk
 
 
 def _append(target: BinaryIO, chunk: bytes) -> None:

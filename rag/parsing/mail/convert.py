@@ -13,7 +13,7 @@ from rag.parsing.conversion import Conversion, SourceText
 from rag.parsing.html import markup
 from rag.parsing.html.layout import lay_out
 from rag.parsing.mail import eml
-from rag.parsing.mail.message import Attachment, Message
+from rag.parsing.mail.eml import Attachment, Message
 
 _SHOWN_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/bmp", "image/tiff"})
 
@@ -31,7 +31,8 @@ def to_pdf(source: Path, mime_type: str, unpacking: Unpacking) -> Conversion:
             unpacking.take(attachment.name, io.BytesIO(attachment.content))
     images = {address: picture.content for address, picture in pictures.items()}
     document = lay_out(*_fragments(mail, unpacking.parts), images=images)
-    document.set_metadata(_metadata(mail))
+    dated = {"creationDate": f"D:{mail.dated:%Y%m%d%H%M%S}"} if mail.dated else {}
+    document.set_metadata({"title": mail.subject, "author": mail.author, **dated})
     return Conversion(document, tuple(_texts(mail, unpacking.parts)))
 
 
@@ -90,8 +91,3 @@ def _texts(mail: Message, parts: Sequence[types.UnpackedPart]) -> Iterable[Sourc
         yield from (SourceText("the mail's text", text) for text in body.paragraphs())
     if parts:
         yield SourceText("the list of attachments", "\n".join(["Attachments", *listed(parts)]))
-
-
-def _metadata(mail: Message) -> dict[str, str]:
-    dated = {"creationDate": f"D:{mail.dated:%Y%m%d%H%M%S}"} if mail.dated else {}
-    return {"title": mail.subject, "author": mail.author, **dated}

@@ -1,4 +1,4 @@
-"""Read EML mails (RFC 5322, MIME) with the standard library."""
+"""A mail as read from a file of any format, and the reader of EML files (RFC 5322, MIME)."""
 
 import base64
 import datetime as dt
@@ -8,20 +8,21 @@ import email.header
 import email.policy
 import mimetypes
 import re
+import struct
 from collections.abc import Callable, Iterator
 from email.message import EmailMessage
 from email.utils import parsedate_to_datetime
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from rag.parsing.encoding import codec_of, decode
+from rag.parsing.html import source_text
 from rag.parsing.mail import appointments
-from rag.parsing.mail.message import Attachment, Body, Message
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS
 
 SHOWN_HEADERS = ("From", "To", "Cc", "Bcc", "Reply-To", "Date", "Subject")
-_FAILURES = (*MUPDF_ERRORS, email.errors.MessageError)
-"""Exceptions of the library for malformed headers."""
+FAILURES = (*MUPDF_ERRORS, email.errors.MessageError, OSError, struct.error)
+"""Exceptions of the libraries for malformed headers, and damaged or forged files."""
 _URL = re.compile(r"<?\bhttps?://\S+")
 _ENCODED_WORDS = re.compile(
     r"=\?([\w.:-]+)(?:\*[\w-]*)?\?([bq])\?[^?]*\?=(?:\s*=\?\1(?:\*[\w-]*)?\?\2\?[^?]*\?=)*", re.IGNORECASE
@@ -30,6 +31,37 @@ _ENCODED_WORDS = re.compile(
 _PARAMETER_CHARSET = re.compile(r"(?<=\*=)[\w.:-]+(?='[\w-]*')")
 """Matches the character set of a parameter (RFC 2231)."""
 _Value = TypeVar("_Value")
+
+
+class Body(NamedTuple):
+    """A text of a mail."""
+
+    text: str
+    is_html: bool = False
+
+    def paragraphs(self) -> list[str]:
+        """Return the visible text."""
+        return [part.text for part in source_text.read_html(self.text)] if self.is_html else [self.text]
+
+
+class Attachment(NamedTuple):
+    """A file in a mail. HTML may show it as a picture by its `content_id`."""
+
+    name: str
+    content: bytes
+    mime_type: str = "application/octet-stream"
+    content_id: str | None = None
+
+
+class Message(NamedTuple):
+    """A mail with its decoded `headers` in display order; `author` is the sender's name."""
+
+    headers: tuple[tuple[str, str], ...]
+    bodies: tuple[Body, ...]
+    attachments: tuple[Attachment, ...]
+    subject: str = ""
+    author: str = ""
+    dated: dt.datetime | None = None
 
 
 class _Policy(email.policy.EmailPolicy):
@@ -73,13 +105,14 @@ def _message(mail: EmailMessage) -> Message:
             invitation = events[0]
         else:
             attachments.append(part)
+    sender = tried(lambda: mail["From"].addresses[0])
     shown = ((name, value) for name in SHOWN_HEADERS if (value := header(mail, name)))
     return Message(
         headers=(*shown, *(row for row in invitation if row[0] != appointments.DESCRIPTION or not bodies)),
         bodies=tuple(bodies),
         attachments=tuple(attachments),
         subject=header(mail, "Subject"),
-        author=_author(mail),
+        author=" ".join(str(sender.display_name or sender.addr_spec).split()) if sender else "",
         dated=date_of(header(mail, "Date")),
     )
 
@@ -89,7 +122,7 @@ def _message(mail: EmailMessage) -> Message:
 
 def header(mail: EmailMessage, name: str) -> str:
     """Return a header's decoded value in one line, "" if there is none."""
-    value = _tried(lambda: str(mail[name] or ""))
+    value = tried(lambda: str(mail[name] or ""))
     if value is None:
         raw = next((value for key, value in mail.raw_items() if key.lower() == name.lower()), "")
         value = str(raw).encode(errors="surrogateescape").decode(errors="replace")
@@ -98,18 +131,14 @@ def header(mail: EmailMessage, name: str) -> str:
 
 def date_of(value: str) -> dt.datetime | None:
     """Parse the time of a Date header; return None if it is invalid."""
-    return _tried(lambda: parsedate_to_datetime(value))
+    return tried(lambda: parsedate_to_datetime(value))
 
 
-def _author(mail: EmailMessage) -> str:
-    sender = _tried(lambda: mail["From"].addresses[0])
-    return " ".join(str(sender.display_name or sender.addr_spec).split()) if sender else ""
-
-
-def _tried(read: Callable[[], _Value]) -> _Value | None:
+def tried(read: Callable[[], _Value]) -> _Value | None:
+    """Read a value; return None if it is missing or damaged."""
     try:
         return read()
-    except _FAILURES:
+    except FAILURES:
         return None
 
 
@@ -164,8 +193,7 @@ def _leaf(part: EmailMessage, kind: str) -> Body | Attachment:
     content = _content(part)
     # A multipart without parts is text, too.
     is_text = kind.startswith(("text/plain", "text/html", "multipart/")) and not name
-    is_text = is_text and _disposition(part) != "attachment"
-    if is_text:
+    if is_text and tried(part.get_content_disposition) != "attachment":
         return Body(_text(part, content), is_html=kind == "text/html")
     content_id = re.sub(r"[<>\s]", "", header(part, "Content-ID")) or None
     return Attachment(name or f"attachment{mimetypes.guess_extension(kind) or ''}", content, kind, content_id)
@@ -173,7 +201,7 @@ def _leaf(part: EmailMessage, kind: str) -> Body | Attachment:
 
 def _content(part: EmailMessage) -> bytes:
     """Decode the transfer encoding as far as possible."""
-    content = _tried(lambda: part.get_payload(decode=True))
+    content = tried(lambda: part.get_payload(decode=True))
     if isinstance(content, bytes):
         return content
     return str(part.get_payload()).encode(errors="surrogateescape")
@@ -181,8 +209,8 @@ def _content(part: EmailMessage) -> bytes:
 
 def _text(part: EmailMessage, content: bytes) -> str:
     """Decode text by the character set that is meant."""
-    text = decode(content, _tried(part.get_content_charset), is_html=part.get_content_type() == "text/html")
-    return _unflowed(text) if _tried(lambda: part.get_param("format")) == "flowed" else text
+    text = decode(content, tried(part.get_content_charset), is_html=part.get_content_type() == "text/html")
+    return _unflowed(text) if tried(lambda: part.get_param("format")) == "flowed" else text
 
 
 def _unflowed(text: str) -> str:
@@ -190,16 +218,12 @@ def _unflowed(text: str) -> str:
     return re.sub(r"(?<!^--) \r?\n(?![>\s])", " ", text, flags=re.MULTILINE)
 
 
-def _disposition(part: EmailMessage) -> str | None:
-    return _tried(part.get_content_disposition)
-
-
 def name_of(part: EmailMessage) -> str:
     """Return a part's file name, "" if there is none."""
-    return " ".join((_tried(part.get_filename) or "").split())
+    return " ".join((tried(part.get_filename) or "").split())
 
 
 def _mail_in(mail: EmailMessage, name: str) -> Attachment:
-    content = _tried(lambda: mail.as_bytes(policy=POLICY)) or str(mail).encode(errors="surrogateescape")
+    content = tried(lambda: mail.as_bytes(policy=POLICY)) or str(mail).encode(errors="surrogateescape")
     name = name or header(mail, "Subject") or "mail"
     return Attachment(name if name.lower().endswith(".eml") else f"{name}.eml", content, "message/rfc822")

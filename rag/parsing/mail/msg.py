@@ -5,10 +5,9 @@ import email.parser
 import email.utils
 import struct
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from email.message import EmailMessage
 from pathlib import Path
-from typing import TypeVar
 
 import olefile
 from oxmsg.domain import constants as pid
@@ -22,15 +21,12 @@ from rag.messages import N_
 from rag.parsing.encoding import decode
 from rag.parsing.mail import appointments, eml
 from rag.parsing.mail.compressed_rtf import decompress
-from rag.parsing.mail.message import Attachment, Body, Message
-from rag.parsing.pdf.mupdf import MUPDF_ERRORS
+from rag.parsing.mail.eml import Attachment, Body, Message
 
 MSG_IN_MSG_HDR_OFFSET = 24
 """Offset in an embedded mail (MS-OXMSG, 2.4.1.2)."""
 FIRST_YEAR = 1601
 _EMBEDDED = f"__substg1.0_{pid.PID_ATTACH_DATA_BINARY:04X}000D"
-_FAILURES = (*MUPDF_ERRORS, OSError, struct.error, OverflowError)
-"""Exceptions of the readers for damaged or forged files."""
 _RECIPIENTS = {1: "To", 2: "Cc", 3: "Bcc"}
 """Kinds of recipients (MS-OXOMSG, 2.2.3.1.2)."""
 _APPOINTMENT_GUID = uuid.UUID("00062002-0000-0000-c000-000000000046").bytes_le
@@ -40,7 +36,6 @@ _FIRST_NAMED = 0x8000
 _START, _END, _LOCATION, _RECURRENCE, _ATTENDEES = 0x820D, 0x820E, 0x8208, 0x8232, 0x8238
 """Named properties of appointments (MS-OXPROPS: PidLidAppointmentStartWhole …)."""
 _START_DATE, _END_DATE = 0x0060, 0x0061
-_Value = TypeVar("_Value")
 
 
 def read(source: Path) -> Message:
@@ -55,7 +50,7 @@ def read(source: Path) -> Message:
         return _message(storage, MSG_HDR_OFFSET)
     except RecursionError:
         raise
-    except _FAILURES as error:
+    except eml.FAILURES as error:
         raise errors.UnreadableFileError(
             N_("The mail is damaged ({error}). Open it in Outlook and save it again."), error=type(error).__name__
         ) from error
@@ -77,7 +72,7 @@ class _Properties(Properties):
 def _charset(properties: Properties, number: int) -> str | None:
     """Return the character set of the code page in a property."""
     code_page = _number(properties, number)
-    return _tried(lambda: encodings.encoding_from_codepage(code_page)) if code_page else None
+    return eml.tried(lambda: encodings.encoding_from_codepage(code_page)) if code_page else None
 
 
 def _message(storage: Storage, offset: int) -> Message:
@@ -105,7 +100,7 @@ def _message(storage: Storage, offset: int) -> Message:
 
 def _sent(properties: Properties) -> dt.datetime | None:
     """Return the time of sending, None for drafts, which have the first year of Outlook's time."""
-    dated = _tried(lambda: properties.date_prop_value(pid.PID_CLIENT_SUBMIT_TIME))
+    dated = eml.tried(lambda: properties.date_prop_value(pid.PID_CLIENT_SUBMIT_TIME))
     return dated if dated and dated.year > FIRST_YEAR else None
 
 
@@ -145,7 +140,7 @@ def _named_properties(storage: Storage) -> dict[int, int]:
 
 
 def _moment(properties: Properties, number: int | None) -> dt.datetime | None:
-    moment = _tried(lambda: properties.date_prop_value(number)) if number else None
+    moment = eml.tried(lambda: properties.date_prop_value(number)) if number else None
     return moment if isinstance(moment, dt.datetime) and moment.year > FIRST_YEAR else None
 
 
@@ -208,20 +203,12 @@ def _mail_in(mail: Message) -> Attachment:
 
 
 def _text(properties: Properties, number: int) -> str:
-    return (_tried(lambda: properties.str_prop_value(number)) or "").strip("\0 \t\r\n")
+    return (eml.tried(lambda: properties.str_prop_value(number)) or "").strip("\0 \t\r\n")
 
 
 def _bytes(properties: Properties, number: int) -> bytes:
-    return _tried(lambda: properties.binary_prop_value(number)) or b""
+    return eml.tried(lambda: properties.binary_prop_value(number)) or b""
 
 
 def _number(properties: Properties, number: int) -> int | None:
-    return _tried(lambda: properties.int_prop_value(number))
-
-
-def _tried(read: Callable[[], _Value]) -> _Value | None:
-    """Read a property; return None if it is missing or damaged."""
-    try:
-        return read()
-    except _FAILURES:
-        return None
+    return eml.tried(lambda: properties.int_prop_value(number))

@@ -3,7 +3,7 @@
 import html
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path, PurePosixPath
@@ -129,8 +129,8 @@ def _with_imports(
                     contents = read(path, kind, depth=depth + 1)
                     result += contents.paragraphs
                     unread += contents.files
-                elif kind in _MARKUP:
-                    parts = source_text.read_html(_MARKUP[kind](path))
+                elif (page := _markup(path, kind)) is not None:
+                    parts = source_text.read_html(page)
                     result += (Paragraph(paragraphs.BODY, part.text, part.is_heading) for part in parts)
                 else:
                     unread.append(EmbeddedFile(PurePosixPath(paragraph.text).name, imports[paragraph.text]))
@@ -151,28 +151,16 @@ def _imported(name: str, content: bytes) -> Iterator[tuple[Path, str]]:
         yield path, file_types.EML if is_archived_page else kind
 
 
-def _html_of_web_page(path: Path) -> str:
-    return decode(path.read_bytes(), is_html=True)
-
-
-def _html_of_text(path: Path) -> str:
-    return f"<pre>\n{html.escape(decode(path.read_bytes()), quote=False)}</pre>"
-
-
-def _html_of_archived_page(path: Path) -> str:
-    bodies = eml.read(path).bodies
+def _markup(path: Path, kind: str) -> str | None:
+    """Return an imported web page or text as HTML, None if it is neither."""
+    if kind == file_types.HTML:
+        return decode(path.read_bytes(), is_html=True)
+    if kind not in {file_types.EML, file_types.TEXT, file_types.MARKDOWN}:
+        return None
+    bodies = eml.read(path).bodies if kind == file_types.EML else (eml.Body(decode(path.read_bytes())),)
     return "".join(
         body.text if body.is_html else f"<pre>\n{html.escape(body.text, quote=False)}</pre>" for body in bodies
     )
-
-
-_MARKUP: dict[str, Callable[[Path], str]] = {
-    file_types.HTML: _html_of_web_page,
-    file_types.TEXT: _html_of_text,
-    file_types.MARKDOWN: _html_of_text,
-    file_types.EML: _html_of_archived_page,
-}
-"""How documents that are imported without Pandoc become HTML."""
 
 
 def _body(source: Path, mime_type: str, config: types.ParsingConfig, depth: int = 0) -> str:
@@ -202,11 +190,12 @@ def _import_as_html(name: str, content: bytes, config: types.ParsingConfig, dept
     with _imported(name, content) as (path, kind):
         if kind in _FORMATS and depth < MAX_IMPORT_DEPTH:
             return _body(path, kind, config, depth + 1)
-        page = markup.read(_MARKUP[kind](path)).find("body") if kind in _MARKUP else None
-        if page is None:
+        page = _markup(path, kind)
+        content = markup.read(page).find("body") if page is not None else None
+        if content is None:
             return ""
-        page.tag = "div"  # parsed and written again, so that unclosed tags end here
-        return str(etree.tostring(page, method="html", encoding="unicode"))
+        content.tag = "div"  # parsed and written again, so that unclosed tags end here
+        return str(etree.tostring(content, method="html", encoding="unicode"))
 
 
 def completed(body: str, found: Iterable[Paragraph]) -> tuple[str, str, str]:

@@ -6,10 +6,9 @@ from typing import Any
 from lxml import etree
 
 from rag.parsing.office import odf_rewriting, paragraphs
-from rag.parsing.office.changes import Changes
 from rag.parsing.office.charts import Chart
 from rag.parsing.office.package import Package, local
-from rag.parsing.office.paragraphs import Paragraph
+from rag.parsing.office.paragraphs import Changes, Paragraph
 
 MAX_SPACES = 1_000
 """Maximum number of spaces that one <text:s> element may stand for."""
@@ -65,7 +64,7 @@ class TextFile:
 
 def read_chart(root: Any) -> Chart | None:
     """Read the titles and the data of a chart in the content of an embedded object, None if it is another one."""
-    if not any(element.tag.endswith("chart:1.0}chart") for element in root.iter("{*}chart")):
+    if next(root.iter("{*}chart"), None) is None:
         return None
     titles = [_joined(title) for title in root.iter("{*}title", "{*}subtitle")]
     rows = [tuple(map(_joined, row.findall("{*}table-cell"))) for row in root.iter("{*}table-row")]

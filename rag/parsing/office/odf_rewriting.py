@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from lxml import etree
 
-from rag.parsing.office.changes import Changes
 from rag.parsing.office.list_numbers import formatted
 from rag.parsing.office.package import local
+from rag.parsing.office.paragraphs import Changes
 
 _PREFIX = "{urn:oasis:names:tc:opendocument:xmlns:"
 TEXT, STYLE, OFFICE, FO = (f"{_PREFIX}{name}:1.0}}" for name in ("text", "style", "office", "xsl-fo-compatible"))

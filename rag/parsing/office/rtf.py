@@ -6,9 +6,8 @@ from typing import NamedTuple, Self
 from striprtf.striprtf import rtf_to_text
 
 from rag.parsing.office import embedded, paragraphs, rtf_code_pages
-from rag.parsing.office.changes import Changes
 from rag.parsing.office.embedded import EmbeddedFile
-from rag.parsing.office.paragraphs import Paragraph
+from rag.parsing.office.paragraphs import Changes, Paragraph
 from rag.parsing.office.word.rewriting import MAX_INVISIBLE_HALF_POINTS
 
 _TOKEN = re.compile(rb"\\([a-zA-Z]+)(-?\d{1,10})? ?|\\'[0-9a-fA-F]{2}|\\[^a-zA-Z]|[{}]|[^\\{}]+", re.S)

@@ -44,6 +44,10 @@ NOTES = "Comments and drawings"
 FILES = "Embedded files"
 _LINE_END = re.compile(r"\r\n?|[\n\u2028\u2029]")
 _CONTINUED = f'<div style="text-indent:{CONTINUED_PT}pt">'
+_TAGS: dict[Tag, str] = {
+    "": "{}", "sup": "<sup>{}</sup>", "sub": "<sub>{}</sub>", "s": "<s>{}</s>",
+    "hidden": f'<span class="{HIDDEN_CLASS}">{{}}</span>',
+}  # fmt: skip
 _STYLE = f"""
 body {{ margin: 0; font-family: sans-serif; font-size: {FONT_SIZE_PT}pt; line-height: {LINE_PT}pt }}
 h1 {{ font-size: 14pt; line-height: 18pt; margin: 0 0 8pt 0 }}
@@ -372,8 +376,9 @@ class _Table:
 def _content(cell: Cell, characters: int) -> str:
     """Return a cell's text as HTML. A line that continues a cut word is indented, which `page_grid` recognizes."""
     if cell.runs:
-        texts = ((run.tag, "<br>".join(map(_escaped, _LINE_END.split(run.text)))) for run in cell.runs)
-        content = "".join(_tagged(text, tag) for tag, text in texts)
+        content = "".join(
+            _TAGS[run.tag].format("<br>".join(map(_escaped, _LINE_END.split(run.text)))) for run in cell.runs
+        )
     elif _length(cell.text) <= characters and _LINE_END.search(cell.text) is None:
         content = _escaped(cell.text)
     else:
@@ -382,12 +387,6 @@ def _content(cell: Cell, characters: int) -> str:
             for line, continues in _lines(cell.text, characters)
         )
     return f"<b>{content}</b>" if cell.bold else content
-
-
-def _tagged(text: str, tag: Tag) -> str:
-    if tag == "hidden":
-        return f'<span class="{HIDDEN_CLASS}">{text}</span>'
-    return f"<{tag}>{text}</{tag}>" if tag else text
 
 
 def _escaped(text: str) -> str:

@@ -7,9 +7,8 @@ from typing import Any
 from lxml import etree
 
 from rag.parsing.office import charts, paragraphs
-from rag.parsing.office.changes import Changes
 from rag.parsing.office.package import Package, local
-from rag.parsing.office.paragraphs import Paragraph
+from rag.parsing.office.paragraphs import Changes, Paragraph
 from rag.parsing.office.word import rewriting
 from rag.parsing.office.word.numbering import Numbering
 from rag.parsing.office.word.styles import Styles, W, is_on

@@ -10,8 +10,8 @@ from typing import Any
 
 from lxml import etree
 
-from rag.parsing.office.changes import Changes
 from rag.parsing.office.package import local
+from rag.parsing.office.paragraphs import Changes
 from rag.parsing.office.word import symbol_fonts
 from rag.parsing.office.word.numbering import Numbering
 from rag.parsing.office.word.styles import VALUE, Styles, W, is_on

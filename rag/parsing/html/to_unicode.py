@@ -35,26 +35,17 @@ def is_needed(text: str) -> bool:
 def collect(pages: Iterable[Any], text: str, glyphs: Glyphs) -> None:
     """Count into `glyphs` what the glyphs on laid out `pages` (`pymupdf.Page`) stand for.
 
-    This takes as long as the layout, so it is done only where `text` needs it. One line break opportunity is enough.
+    This takes as long as the layout, so it is done only where `text` needs it.
     """
-    if _NEEDS_TABLE.search(text) is None:
-        if BREAK in text:
-            _collect_break(pages, glyphs)
+    if not is_needed(text):
         return
-    for page in pages:
-        for span in page.get_texttrace():
-            font = glyphs.setdefault(span["font"], defaultdict(Counter))
-            for number, characters in _clusters(span["chars"]):
-                font[number][characters] += 1
-
-
-def _collect_break(pages: Iterable[Any], glyphs: Glyphs) -> None:
-    for page in pages:
-        for span in page.get_texttrace():
-            for number, characters in _clusters(span["chars"]):
-                if characters == BREAK:
-                    glyphs.setdefault(span["font"], defaultdict(Counter))[number][BREAK] += 1
-                    return
+    needs_all = _NEEDS_TABLE.search(text) is not None
+    for span in (span for page in pages for span in page.get_texttrace()):
+        for number, characters in _clusters(span["chars"]):
+            if needs_all or characters == BREAK:
+                glyphs.setdefault(span["font"], defaultdict(Counter))[number][characters] += 1
+            if not needs_all and characters == BREAK:  # one line break opportunity is enough
+                return
 
 
 def _clusters(characters: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, str]]:

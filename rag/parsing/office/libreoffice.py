@@ -148,7 +148,11 @@ def to_pdf(source: Path, mime_type: str, config: types.ParsingConfig) -> Any | N
             str(given),
         ]
         _run(command, folder, config)
-        return _opened(folder / "made" / "source.pdf")
+        try:  # in memory, since the folder is temporary
+            document = pymupdf.open(stream=(folder / "made" / "source.pdf").read_bytes(), filetype="pdf")
+            return document if document.page_count else None
+        except (OSError, *MUPDF_ERRORS):
+            return None
 
 
 def _run(command: list[str], folder: Path, config: types.ParsingConfig) -> None:
@@ -178,12 +182,3 @@ def _confine(seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     if sys.platform == "linux":
         ctypes.CDLL(None).unshare(_NEW_USER_AND_NETWORK)
-
-
-def _opened(made: Path) -> Any | None:
-    """Read the PDF into memory, since its folder is temporary; return None if it has no pages."""
-    try:
-        document = pymupdf.open(stream=made.read_bytes(), filetype="pdf")
-        return document if document.page_count else None
-    except (OSError, *MUPDF_ERRORS):
-        return None

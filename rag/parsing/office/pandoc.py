@@ -58,20 +58,16 @@ def to_html(source: Path, format_name: str, config: types.ParsingConfig) -> str:
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds)),
             check=False,
         )
-        if ended.returncode:
-            raise _failure(ended.returncode)
-        return made.read_text(encoding="utf-8", errors="replace")
-
-
-def _failure(code: int) -> Exception:
-    if code == _HEAP_EXHAUSTED:
+        if not ended.returncode:
+            return made.read_text(encoding="utf-8", errors="replace")
+    if ended.returncode == _HEAP_EXHAUSTED:
         reason = N_("reading it exceeds the memory limit")
-    elif code in {-signal.SIGXCPU, -signal.SIGKILL}:
+    elif ended.returncode in {-signal.SIGXCPU, -signal.SIGKILL}:
         reason = N_("reading it exceeds the time limit")
     else:
-        return NotUnderstood()
-    return errors.UnreadableFileError(
+        raise NotUnderstood
+    raise errors.UnreadableFileError(
         N_("The document cannot be read: {_reason}. Open it in another program and save it again, or split it."),
         _reason=reason,
-        details={"exit_code": code},
+        details={"exit_code": ended.returncode},
     )

@@ -90,7 +90,9 @@ def _texts(content: bytes) -> list[str]:
 
 def _rewrite(content: bytes) -> _Rewriting:
     content = _LABEL.sub(_label, rtf_code_pages.to_unicode(content))
-    whites = set() if _BACKGROUND.search(content) else _whites(content)
+    colors = _COLORS.search(content) if not _BACKGROUND.search(content) else None
+    entries = colors[1].split(b";") if colors else []
+    whites = {number for number, entry in enumerate(entries) if _WHITE.fullmatch(entry.strip())}
     kept: list[bytes] = []
     hidden: list[bytes] = []
     insertions = deletions = 0
@@ -119,25 +121,14 @@ def _rewrite(content: bytes) -> _Rewriting:
         if state.is_unseen and not state.is_apart and is_text:
             hidden.append(token)
         else:
-            kept.append(_replaced(token, word, is_off=is_off, is_apart=state.is_apart))
+            if word in _STRUCK:
+                token = b"\\strike0 " if is_off else b"\\strike "
+            if word not in _OF_LISTS or state.is_apart:
+                kept.append(token)
             gap = _PARAGRAPH if word in _ENDS else b" "
             if hidden and hidden[-1] not in {gap, _PARAGRAPH}:
                 hidden.append(gap)
     return _Rewriting(b"".join(kept), b"".join(hidden), Changes(insertions, deletions))
-
-
-def _whites(content: bytes) -> set[int]:
-    """Return the numbers of the white colours in the table of colours."""
-    colors = _COLORS.search(content)
-    entries = colors[1].split(b";") if colors else []
-    return {number for number, entry in enumerate(entries) if _WHITE.fullmatch(entry.strip())}
-
-
-def _replaced(token: bytes, word: bytes | None, *, is_off: bool, is_apart: bool) -> bytes:
-    """Return what is written for a token that is kept."""
-    if word in _STRUCK:
-        return b"\\strike0 " if is_off else b"\\strike "
-    return b"" if word in _OF_LISTS and not is_apart else token
 
 
 def _label(match: re.Match[bytes]) -> bytes:

@@ -86,19 +86,13 @@ def _rewritten(content: bytes, fonts: dict[int, str], default: str) -> Iterator[
             if word == b"bin":
                 yield content[position : position + number]
                 position += max(0, number)
-            state = _after(word, number, state, fonts, default)
+            elif word in {b"f", b"plain"}:
+                state = state._replace(codec=fonts.get(number, default) if word == b"f" else default)
+            elif word == b"uc":
+                state = state._replace(fallbacks=max(0, number))
         else:
             skipped = max(0, skipped - len(text))
     yield _escaped(pending, state.codec)
-
-
-def _after(word: bytes, number: int, state: _State, fonts: dict[int, str], default: str) -> _State:
-    """Return the state after a control word."""
-    if word == b"f":
-        return state._replace(codec=fonts.get(number, default))
-    if word == b"plain":
-        return state._replace(codec=default)
-    return state._replace(fallbacks=max(0, number)) if word == b"uc" else state
 
 
 def _is_cut(pending: bytes, codec: str) -> bool:

@@ -57,7 +57,9 @@ def find_delimiter(text: str) -> str | None:
         return named["delimiter"]
     best, most = None, 0.0
     for delimiter in DELIMITERS:
-        sample = [row for row in _sample(text, delimiter) if row]
+        sample: list[list[str]] = []
+        with contextlib.suppress(csv.Error):
+            sample.extend(filter(None, itertools.islice(rows(text, delimiter), SAMPLE_ROWS)))
         for found in (sample, _table(sample)):
             for share, fields in (_most_common(found), _with_header(found)):
                 if fields > 1 and share >= MIN_SHARE and share * fields > most:
@@ -86,11 +88,6 @@ def _with_header(found: Sequence[Sequence[str]]) -> tuple[float, int]:
     if not others or not all(header) or len(header) < max(map(len, others)):
         return 0.0, 0
     return sum(len(row) > 1 for row in others) / len(others), len(header)
-
-
-def _sample(text: str, delimiter: str) -> Iterator[list[str]]:
-    with contextlib.suppress(csv.Error):
-        yield from itertools.islice(rows(text, delimiter), SAMPLE_ROWS)
 
 
 def rows(text: str, delimiter: str) -> Iterator[list[str]]:

@@ -101,8 +101,7 @@ def _glyph() -> bytes:
     corners: list[tuple[int, int]] = []
     for (left, bottom, right, top), step in ((_OUTER, 1), (_INNER, -1)):
         corners += [(left, bottom), (left, top), (right, top), (right, bottom)][::step]
-    xs, ys = zip(
-        *((x - before_x, y - before_y) for (before_x, before_y), (x, y) in pairwise([(0, 0), *corners])), strict=True
-    )
+    steps = [(x - before_x, y - before_y) for (before_x, before_y), (x, y) in pairwise([(0, 0), *corners])]
+    xs, ys = zip(*steps, strict=True)
     head = struct.pack(">h4hHHH", 2, *_OUTER, 3, 7, 0)
     return head + b"\1" * 8 + struct.pack(">8h8h", *xs, *ys)

@@ -191,11 +191,11 @@ def _import_as_html(name: str, content: bytes, config: types.ParsingConfig, dept
         if kind in _FORMATS and depth < MAX_IMPORT_DEPTH:
             return _body(path, kind, config, depth + 1)
         page = _markup(path, kind)
-        content = markup.read(page).find("body") if page is not None else None
-        if content is None:
+        body = markup.read(page).find("body") if page is not None else None
+        if body is None:
             return ""
-        content.tag = "div"  # parsed and written again, so that unclosed tags end here
-        return str(etree.tostring(content, method="html", encoding="unicode"))
+        body.tag = "div"  # parsed and written again, so that unclosed tags end here
+        return str(etree.tostring(body, method="html", encoding="unicode"))
 
 
 def completed(body: str, found: Iterable[Paragraph]) -> tuple[str, str, str]:

@@ -29,10 +29,10 @@ class Metadata(NamedTuple):
 def read(package: Package) -> Metadata:
     """Read the metadata part of an Office Open XML, OpenDocument or EPUB package; a damaged one has none."""
     try:
-        name = next((name for name in ("docProps/core.xml", "meta.xml") if name in package.names), None)
-        if name is None and epub.CONTAINER in package.names:
-            name = epub.package_part(package)
-        root = package.xml(name or "")
+        parts = [name for name in ("docProps/core.xml", "meta.xml") if name in package.names]
+        if not parts and epub.CONTAINER in package.names:
+            parts = [epub.package_part(package)]
+        root = package.xml(parts[0]) if parts else None
     except errors.UnreadableFileError:
         return Metadata()
     texts: dict[str, list[str]] = {}

@@ -29,7 +29,7 @@ class Metadata(NamedTuple):
 def read(package: Package) -> Metadata:
     """Read the metadata part of an Office Open XML, OpenDocument or EPUB package; a damaged one has none."""
     try:
-        parts = [name for name in ("docProps/core.xml", "meta.xml") if name in package.names]
+        parts: list[str] = [name for name in ("docProps/core.xml", "meta.xml") if name in package.names]
         if not parts and epub.CONTAINER in package.names:
             parts = [epub.package_part(package)]
         root = package.xml(parts[0]) if parts else None

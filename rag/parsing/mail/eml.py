@@ -6,6 +6,7 @@ import email
 import email.errors
 import email.header
 import email.policy
+import functools
 import mimetypes
 import re
 import struct
@@ -147,31 +148,46 @@ def tried(read: Callable[[], _Value]) -> _Value | None:
 
 def _parts(part: EmailMessage) -> Iterator[Body | Attachment]:
     """Yield texts and files in order; an embedded mail is a file."""
-    kind = part.get_content_type()
-    children = _children(part)
-    if kind in {"message/rfc822", "message/global"} and children:
-        yield from (_mail_in(child, name_of(part)) for child in children)
-    elif kind == "message/delivery-status" and children:
-        yield Body("\n".join(f"{name}: {value}" for child in children for name, value in child.raw_items()))
-    elif not children:
+    kind, payload = part.get_content_type(), part.get_payload()
+    children = [child for child in payload if isinstance(child, EmailMessage)] if isinstance(payload, list) else []
+    if not children:
         yield _leaf(part, kind)
+    elif kind in {"message/rfc822", "message/global"}:
+        for mail in children:
+            content = tried(functools.partial(mail.as_bytes, policy=POLICY))
+            name = name_of(part) or header(mail, "Subject") or "mail"
+            yield Attachment(
+                name if name.lower().endswith(".eml") else f"{name}.eml",
+                content or str(mail).encode(errors="surrogateescape"),
+                "message/rfc822",
+            )
+    elif kind == "message/delivery-status":
+        yield Body("\n".join(f"{name}: {value}" for child in children for name, value in child.raw_items()))
     elif kind == "multipart/alternative":
-        yield from _best([list(_parts(child)) for child in children])
+        # The most complete alternative text, and the files of all alternatives.
+        alternatives = [list(_parts(child)) for child in children]
+        yield from fullest([[text for text in parts if isinstance(text, Body)] for parts in alternatives])
+        yield from (file for parts in alternatives for file in parts if isinstance(file, Attachment))
     else:
         for child in children:
             yield from _parts(child)
 
 
-def _children(part: EmailMessage) -> list[EmailMessage]:
-    payload = part.get_payload()
-    return [child for child in payload if isinstance(child, EmailMessage)] if isinstance(payload, list) else []
-
-
-def _best(alternatives: list[list[Body | Attachment]]) -> Iterator[Body | Attachment]:
-    """Yield the most complete alternative text, and the files of all alternatives."""
-    yield from fullest([[part for part in parts if isinstance(part, Body)] for parts in alternatives])
-    for parts in alternatives:
-        yield from (part for part in parts if isinstance(part, Attachment))
+def _leaf(part: EmailMessage, kind: str) -> Body | Attachment:
+    name, is_html = name_of(part), kind == "text/html"
+    content = tried(lambda: part.get_payload(decode=True))
+    if not isinstance(content, bytes):  # its transfer encoding is damaged
+        content = str(part.get_payload()).encode(errors="surrogateescape")
+    # A multipart without parts is text, too.
+    is_text = kind.startswith(("text/plain", "text/html", "multipart/")) and not name
+    if not is_text or tried(part.get_content_disposition) == "attachment":
+        content_id = re.sub(r"[<>\s]", "", header(part, "Content-ID")) or None
+        return Attachment(name or f"attachment{mimetypes.guess_extension(kind) or ''}", content, kind, content_id)
+    text = decode(content, tried(part.get_content_charset), is_html=is_html)
+    if tried(lambda: part.get_param("format")) == "flowed":
+        # Lines that end with a space go on in the next one (RFC 3676), except the signature separator.
+        text = re.sub(r"(?<!^--) \r?\n(?![>\s])", " ", text, flags=re.MULTILINE)
+    return Body(text, is_html=is_html)
 
 
 def fullest(alternatives: list[list[Body]]) -> list[Body]:
@@ -188,42 +204,6 @@ def _characters(bodies: list[Body]) -> int:
     return sum(len("".join(_URL.sub("", text).split())) for body in bodies for text in body.paragraphs())
 
 
-def _leaf(part: EmailMessage, kind: str) -> Body | Attachment:
-    name = name_of(part)
-    content = _content(part)
-    # A multipart without parts is text, too.
-    is_text = kind.startswith(("text/plain", "text/html", "multipart/")) and not name
-    if is_text and tried(part.get_content_disposition) != "attachment":
-        return Body(_text(part, content), is_html=kind == "text/html")
-    content_id = re.sub(r"[<>\s]", "", header(part, "Content-ID")) or None
-    return Attachment(name or f"attachment{mimetypes.guess_extension(kind) or ''}", content, kind, content_id)
-
-
-def _content(part: EmailMessage) -> bytes:
-    """Decode the transfer encoding as far as possible."""
-    content = tried(lambda: part.get_payload(decode=True))
-    if isinstance(content, bytes):
-        return content
-    return str(part.get_payload()).encode(errors="surrogateescape")
-
-
-def _text(part: EmailMessage, content: bytes) -> str:
-    """Decode text by the character set that is meant."""
-    text = decode(content, tried(part.get_content_charset), is_html=part.get_content_type() == "text/html")
-    return _unflowed(text) if tried(lambda: part.get_param("format")) == "flowed" else text
-
-
-def _unflowed(text: str) -> str:
-    """Join lines that end with a space (format=flowed, RFC 3676), except the signature separator."""
-    return re.sub(r"(?<!^--) \r?\n(?![>\s])", " ", text, flags=re.MULTILINE)
-
-
 def name_of(part: EmailMessage) -> str:
     """Return a part's file name, "" if there is none."""
     return " ".join((tried(part.get_filename) or "").split())
-
-
-def _mail_in(mail: EmailMessage, name: str) -> Attachment:
-    content = tried(lambda: mail.as_bytes(policy=POLICY)) or str(mail).encode(errors="surrogateescape")
-    name = name or header(mail, "Subject") or "mail"
-    return Attachment(name if name.lower().endswith(".eml") else f"{name}.eml", content, "message/rfc822")

@@ -57,7 +57,9 @@ class Rewriting:
     def number(self) -> None:
         """Write the numbers of headings and lists."""
         self._number_headings()
-        self._number_lists()
+        for outer in list(self._root.iter(f"{TEXT}list")):
+            if not any(local(above) == "list" for above in outer.iterancestors()):
+                self._number_list(outer, outer.get(f"{TEXT}style-name"), 0)
 
     def _property(self, family: str, name: str | None, key: str) -> str | None:
         """Return what a style, or one that it is based on, says about text."""
@@ -164,13 +166,8 @@ class Rewriting:
             _count(counters, level, self._outline, _integer(heading.get(f"{TEXT}start-value"), None))
             _write_label(heading, _label(counters, level, self._outline))
 
-    def _number_lists(self) -> None:
-        """Write the numbers of lists, and dissolve these lists; those with bullets stay."""
-        for outer in list(self._root.iter(f"{TEXT}list")):
-            if not any(local(above) == "list" for above in outer.iterancestors()):
-                self._number_list(outer, outer.get(f"{TEXT}style-name"), 0)
-
     def _number_list(self, element: Any, style: str | None, level: int) -> None:
+        """Write the numbers of a list and those in it, and replace it by its items; lists with bullets stay."""
         if level >= LEVELS:
             return
         style = element.get(f"{TEXT}style-name") or style or self._style_of_first_paragraph(element)
@@ -188,7 +185,9 @@ class Rewriting:
             for child in item.findall(f"{TEXT}list"):
                 self._number_list(child, style, level + 1)
         if is_numbered:
-            _dissolve(element)
+            parent = element.getparent()
+            position = parent.index(element)
+            parent[position : position + 1] = [child for item in element for child in item if local(child) != "number"]
 
     def _begin_list(self, element: Any, style: str) -> None:
         """Find the counters of a list: those of another one that it continues, or new ones."""
@@ -250,14 +249,6 @@ def _label(counters: list[int], level: int, levels: dict[int, _Level]) -> str:
 def _write_label(paragraph: Any, label: str) -> None:
     if label.strip():
         paragraph.text = f"{label} {paragraph.text or ''}"
-
-
-def _dissolve(element: Any) -> None:
-    """Replace a list by the content of its items."""
-    parent = element.getparent()
-    position = parent.index(element)
-    content = [child for item in element for child in item if local(child) != "number"]
-    parent[position : position + 1] = content
 
 
 def _remove(element: Any) -> None:

@@ -80,9 +80,9 @@ def write_tables(document: Any, glyphs: Mapping[str, Mapping[int, Counter[str]]]
         if kind != "xref" or name not in glyphs:
             continue
         stream = int(value.split()[0])
-        own = _parse(document.xref_stream(stream).decode("latin-1"))
-        seen = {glyph: _meaning(counts, own.get(glyph)) for glyph, counts in glyphs[name].items()}
-        document.update_stream(stream, _table({**own, **seen}))
+        table = _parse(document.xref_stream(stream).decode("latin-1"))
+        seen = {glyph: _meaning(counts, table.get(glyph)) for glyph, counts in glyphs[name].items()}
+        document.update_stream(stream, _table({**table, **seen}))
 
 
 def _parse(table: str) -> dict[int, str]:
@@ -108,7 +108,7 @@ def _table(meanings: Mapping[int, str]) -> bytes:
     ).encode()
 
 
-def _meaning(counts: Counter[str], own: str | None) -> str:
+def _meaning(counts: Counter[str], mapped: str | None) -> str:
     """Return the characters that a glyph stands for.
 
     A glyph that the font made for one character stands for it, since syllables are laid out in another order than they
@@ -117,6 +117,6 @@ def _meaning(counts: Counter[str], own: str | None) -> str:
     meanings = [text for text, _ in counts.most_common() if text and text != BREAK]
     if not meanings:
         return NO_TEXT
-    if own is None or own.isspace() or max(meanings[0]) > "\uffff":
+    if mapped is None or mapped.isspace() or max(meanings[0]) > "\uffff":
         return meanings[0]
-    return unicodedata.normalize("NFKC", own) if _FORM.fullmatch(own) else own
+    return unicodedata.normalize("NFKC", mapped) if _FORM.fullmatch(mapped) else mapped

@@ -52,15 +52,15 @@ def _read(source: Path, mime_type: str, name: str) -> Message:
 def _shown_pictures(mail: Message) -> dict[str, Attachment]:
     """Return the attachments that the text shows as pictures, by the addresses it uses for them."""
     by_id = {attachment.content_id: attachment for attachment in mail.attachments if attachment.content_id}
-    found = {}
+    pictures = {}
     for body in mail.bodies:
         for image in markup.read(body.text).iter("img") if body.is_html else ():
             address = image.get("src") or ""
             scheme, _, content_id = address.partition(":")
             picture = by_id.get(content_id.strip().strip("<>"))
             if scheme.lower() == "cid" and picture is not None and picture.mime_type in _SHOWN_TYPES:
-                found[address] = picture
-    return found
+                pictures[address] = picture
+    return pictures
 
 
 def _fragments(mail: Message, parts: Sequence[types.UnpackedPart]) -> Iterable[str]:

@@ -107,9 +107,9 @@ def _message(mail: EmailMessage) -> Message:
         else:
             attachments.append(part)
     sender = tried(lambda: mail["From"].addresses[0])
-    shown = ((name, value) for name in SHOWN_HEADERS if (value := header(mail, name)))
+    headers = ((name, value) for name in SHOWN_HEADERS if (value := header(mail, name)))
     return Message(
-        headers=(*shown, *(row for row in invitation if row[0] != appointments.DESCRIPTION or not bodies)),
+        headers=(*headers, *(row for row in invitation if row[0] != appointments.DESCRIPTION or not bodies)),
         bodies=tuple(bodies),
         attachments=tuple(attachments),
         subject=header(mail, "Subject"),

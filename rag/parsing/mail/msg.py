@@ -187,19 +187,19 @@ def _attachments(storage: Storage, charset: str | None) -> Iterator[Attachment]:
 
 def _mail_in(mail: Message) -> Attachment:
     """Return an embedded mail as an EML file."""
-    made = EmailMessage(policy=eml.POLICY)
-    made["MIME-Version"] = "1.0"
+    mail_file = EmailMessage(policy=eml.POLICY)
+    mail_file["MIME-Version"] = "1.0"
     for name, value in mail.headers:
-        made[name] = " ".join(value.split())
+        mail_file[name] = " ".join(value.split())
     for body in mail.bodies:
-        made.add_alternative(body.text, subtype="html" if body.is_html else "plain")
+        mail_file.add_alternative(body.text, subtype="html" if body.is_html else "plain")
     for attachment in mail.attachments:
         main, _, sub = attachment.mime_type.partition("/")
-        made.add_attachment(
+        mail_file.add_attachment(
             attachment.content,
             maintype=main if main not in {"message", "multipart", "text"} else "application",
             subtype=sub or "octet-stream",
             filename=" ".join(attachment.name.split()),
             cid=f"<{attachment.content_id}>" if attachment.content_id else None,
         )
-    return Attachment(f"{mail.subject or 'mail'}.eml", made.as_bytes(), "message/rfc822")
+    return Attachment(f"{mail.subject or 'mail'}.eml", mail_file.as_bytes(), "message/rfc822")

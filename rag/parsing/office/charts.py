@@ -38,12 +38,12 @@ def read(root: Any) -> Chart:
         return Chart((), ())
     titles = tuple(filter(None, (_words(title) for title in root.iter("{*}title"))))
     series = list(root.iter("{*}ser", "{*}series"))
-    names = [_words(one.find("{*}tx")) or f"Series {position}" for position, one in enumerate(series, start=1)]
+    names = [_words(column.find("{*}tx")) or f"Series {position}" for position, column in enumerate(series, start=1)]
     labels: dict[int, str] = {}
-    for one in series:
+    for column in series:
         for kind in ("cat", "xVal"):
-            labels = {**_points(_data(root, one, kind)), **labels}
-    values = [next(filter(None, (_points(_data(root, one, kind)) for kind in _VALUES)), {}) for one in series]
+            labels = {**_points(_data(root, column, kind)), **labels}
+    values = [next(filter(None, (_points(_data(root, column, kind)) for kind in _VALUES)), {}) for column in series]
     positions = sorted(set(labels).union(*values))
     rows = [
         (labels.get(position, str(position + 1)), *(column.get(position, "") for column in values))
@@ -57,8 +57,10 @@ def _data(root: Any, series: Any, kind: str) -> Any:
     reference = series.find("{*}dataId")
     if reference is None:
         return series.find(f"{{*}}{kind}")
-    dimensions = (one for data in root.iter("{*}data") if data.get("id") == reference.get("val") for one in data)
-    return next((one for one in dimensions if one.get("type") == kind), None)
+    dimensions = (
+        dimension for data in root.iter("{*}data") if data.get("id") == reference.get("val") for dimension in data
+    )
+    return next((dimension for dimension in dimensions if dimension.get("type") == kind), None)
 
 
 def paragraphs(root: Any) -> Iterator[str]:

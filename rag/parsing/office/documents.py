@@ -109,8 +109,8 @@ def read(source: Path, mime_type: str, *, depth: int = 0) -> Contents:
             return Contents(about, paragraphs.once(read_paragraphs), word.changes.note, files)
         if mime_type == file_types.ODT:
             text = odf.TextFile(package)
-            found = paragraphs.once(text.read())
-            return Contents(about, found, text.changes.note, tuple(embedded.of_open_document(package)))
+            parts = paragraphs.once(text.read())
+            return Contents(about, parts, text.changes.note, tuple(embedded.of_open_document(package)))
         return Contents(about, list(epub.read(package)))
 
 
@@ -198,19 +198,19 @@ def _import_as_html(name: str, content: bytes, config: types.ParsingConfig, dept
         return str(etree.tostring(body, method="html", encoding="unicode"))
 
 
-def completed(body: str, found: Iterable[Paragraph]) -> tuple[str, str, str]:
-    """Return headers, `body`, and all other paragraphs of `found` that `body` lacks, as HTML."""
-    found = list(found)
+def completed(body: str, source: Iterable[Paragraph]) -> tuple[str, str, str]:
+    """Return headers, `body`, and all other paragraphs of `source` that `body` lacks, as HTML."""
+    source = list(source)
     if not body:
-        hidden = [paragraph for paragraph in found if paragraph.part == paragraphs.HIDDEN]
-        return "", "".join(_lines(one for one in found if one.part != paragraphs.HIDDEN)), added(hidden)
+        hidden = [paragraph for paragraph in source if paragraph.part == paragraphs.HIDDEN]
+        return "", "".join(_lines(text for text in source if text.part != paragraphs.HIDDEN)), added(hidden)
     page = markup.read(body)
     converted = str(page.text_content())
     for struck in list(page.iter("del")):
         struck.drop_tree()
-    missing = paragraphs.left_out(found, converted + str(page.text_content()))
+    missing = paragraphs.left_out(source, converted + str(page.text_content()))
     headers = [paragraph for paragraph in missing if paragraph.part == paragraphs.HEADER]
-    return "".join(_lines(headers)), body, added(one for one in missing if one.part != paragraphs.HEADER)
+    return "".join(_lines(headers)), body, added(text for text in missing if text.part != paragraphs.HEADER)
 
 
 def added(missing: Iterable[Paragraph]) -> str:

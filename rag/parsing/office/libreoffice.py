@@ -71,8 +71,8 @@ _SETTINGS = """<?xml version="1.0" encoding="UTF-8"?>
 
 def find() -> str | None:
     """Return the path of the program, None if it is not installed."""
-    found = next((path for name in _NAMES if (path := shutil.which(name))), None)
-    return found or (_MAC if os.access(_MAC, os.X_OK) else None)
+    program = next((path for name in _NAMES if (path := shutil.which(name))), None)
+    return program or (_MAC if os.access(_MAC, os.X_OK) else None)
 
 
 def convert(source: Path, mime_type: str, config: types.ParsingConfig, unpacking: Unpacking) -> Conversion | None:
@@ -86,35 +86,35 @@ def convert(source: Path, mime_type: str, config: types.ParsingConfig, unpacking
     if mime_type in {file_types.PPTX, file_types.ODP}:
         return _presentation(source, mime_type, config, unpacking)
     if mime_type in {file_types.DOC, file_types.PPT}:
-        made = to_pdf(source, mime_type, config)
-        return None if made is None else Conversion(made)
+        drawn = to_pdf(source, mime_type, config)
+        return None if drawn is None else Conversion(drawn)
     return _document(source, mime_type, config, unpacking)
 
 
 def _document(source: Path, mime_type: str, config: types.ParsingConfig, unpacking: Unpacking) -> Conversion | None:
     contents = documents.read(source, mime_type)
-    found = contents.paragraphs
-    made = to_pdf(source, mime_type, config)
-    if made is None:
+    source_paragraphs = contents.paragraphs
+    drawn = to_pdf(source, mime_type, config)
+    if drawn is None:
         return None
-    missing = paragraphs.left_out(found, "".join(page.get_text() for page in made), never=_ADDED)
-    lost = sum(len(bare(one.text)) for one in missing if one.part not in _ADDED)
-    if lost > MAX_LOST_SHARE * sum(len(bare(one.text)) for one in found):
+    missing = paragraphs.left_out(source_paragraphs, "".join(page.get_text() for page in drawn), never=_ADDED)
+    lost = sum(len(bare(paragraph.text)) for paragraph in missing if paragraph.part not in _ADDED)
+    if lost > MAX_LOST_SHARE * sum(len(bare(paragraph.text)) for paragraph in source_paragraphs):
         return None
     files = documents.list_of_files(contents, unpacking)
     if missing or files.html:
-        made.insert_pdf(lay_out(documents.added(missing), files.html))
-    contents.about.set_on(made)
-    return Conversion(made, (*paragraphs.located(found), *files.texts), contents.note)
+        drawn.insert_pdf(lay_out(documents.added(missing), files.html))
+    contents.about.set_on(drawn)
+    return Conversion(drawn, (*paragraphs.located(source_paragraphs), *files.texts), contents.note)
 
 
 def _presentation(source: Path, mime_type: str, config: types.ParsingConfig, unpacking: Unpacking) -> Conversion | None:
     deck = slides.read(source, mime_type)
-    made = to_pdf(source, mime_type, config)
-    if made is None or made.page_count != len(deck.slides):
+    drawn = to_pdf(source, mime_type, config)
+    if drawn is None or drawn.page_count != len(deck.slides):
         return None
     embedded.store(deck.files, unpacking)
-    document = slides.add_notes(made, deck)
+    document = slides.add_notes(drawn, deck)
     deck.about.set_on(document)
     return Conversion(document, deck.source_texts())
 
@@ -132,8 +132,8 @@ def to_pdf(source: Path, mime_type: str, config: types.ParsingConfig) -> Any | N
         profile = folder / "profile" / "user"
         profile.mkdir(parents=True)
         (profile / "registrymodifications.xcu").write_text(_SETTINGS, encoding="utf-8")
-        given = folder / f"source{_SUFFIXES[mime_type]}"
-        shutil.copyfile(source, given)
+        copy = folder / f"source{_SUFFIXES[mime_type]}"
+        shutil.copyfile(source, copy)
         command = [
             program,
             f"-env:UserInstallation={(folder / 'profile').as_uri()}",
@@ -145,7 +145,7 @@ def to_pdf(source: Path, mime_type: str, config: types.ParsingConfig) -> Any | N
             _FILTERS.get(mime_type, "pdf"),
             "--outdir",
             str(folder / "made"),
-            str(given),
+            str(copy),
         ]
         _run(command, folder, config)
         try:  # in memory, since the folder is temporary

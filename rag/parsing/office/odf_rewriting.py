@@ -40,16 +40,16 @@ class Rewriting:
 
     def __init__(self, root: Any, styles: Any) -> None:
         self._root = root
-        roots = [one for one in (styles, root) if one is not None]
+        roots = [part for part in (styles, root) if part is not None]
         self._styles = {
             (style.get(f"{STYLE}family"), style.get(f"{STYLE}name")): style
-            for one in roots
-            for style in one.iter(f"{STYLE}style")
+            for part in roots
+            for style in part.iter(f"{STYLE}style")
         }
         self._lists = {
-            style.get(f"{STYLE}name"): _levels(style) for one in roots for style in one.iter(f"{TEXT}list-style")
+            style.get(f"{STYLE}name"): _levels(style) for part in roots for style in part.iter(f"{TEXT}list-style")
         }
-        self._outline = next((_levels(style) for one in roots for style in one.iter(f"{TEXT}outline-style")), {})
+        self._outline = next((_levels(style) for part in roots for style in part.iter(f"{TEXT}outline-style")), {})
         self._counters_by_style: dict[str, list[int]] = {}
         self._counters = [0] * LEVELS
         self._list_ids: dict[str, str] = {}
@@ -127,7 +127,7 @@ class Rewriting:
                 return bool(element.get(f"{TEXT}display") == "none")
             case "hidden-text":
                 return bool(element.get(f"{TEXT}is-hidden") != "false")
-        if any(one.get(f"{TEXT}is-hidden") == "true" for one in element.findall(f"{TEXT}hidden-paragraph")):
+        if any(mark.get(f"{TEXT}is-hidden") == "true" for mark in element.findall(f"{TEXT}hidden-paragraph")):
             return True
         family = "text" if local(element) == "span" else "paragraph"
         style = element.get(f"{TEXT}style-name")
@@ -146,13 +146,13 @@ class Rewriting:
         above = [element, *element.iterancestors()]
         looks = [
             properties
-            for one in above
+            for holder in above
             for kind in ("text", "paragraph")
-            for found in self._chain(kind, one.get(f"{TEXT}style-name"))
-            for properties in found
+            for parent in self._chain(kind, holder.get(f"{TEXT}style-name"))
+            for properties in parent
         ]
-        is_backed = any(one.get(f"{FO}background-color", "transparent") != "transparent" for one in looks)
-        return not is_backed and not any(local(one) in {"table-cell", "frame", "custom-shape"} for one in above)
+        is_backed = any(look.get(f"{FO}background-color", "transparent") != "transparent" for look in looks)
+        return not is_backed and not any(local(holder) in {"table-cell", "frame", "custom-shape"} for holder in above)
 
     def _number_headings(self) -> None:
         """Write the numbers of headings that are numbered as chapters, outside of lists."""
@@ -238,8 +238,8 @@ def _label(counters: list[int], level: int, levels: dict[int, _Level]) -> str:
     rule = levels[level]
     if rule.kind in {None, "none"}:
         return f"{rule.prefix}{rule.suffix}".strip()
-    shown = range(max(0, level - rule.shown_levels + 1), level + 1)
-    kinds = ((depth, levels[depth].kind) for depth in shown if depth in levels)
+    depths = range(max(0, level - rule.shown_levels + 1), level + 1)
+    kinds = ((depth, levels[depth].kind) for depth in depths if depth in levels)
     numbers = [
         formatted(counters[depth] or levels[depth].start, kind) for depth, kind in kinds if kind not in {None, "none"}
     ]

@@ -114,8 +114,8 @@ class Package:
 
     def matching(self, pattern: str) -> Iterator[str]:
         """Yield the names of the parts that match a regular expression, ordered by the numbers in them."""
-        found = [name for name in self.names if re.fullmatch(pattern, name)]
-        yield from sorted(dict.fromkeys(found), key=lambda name: [int(n) for n in re.findall(r"\d+", name)])
+        names = [name for name in self.names if re.fullmatch(pattern, name)]
+        yield from sorted(dict.fromkeys(names), key=lambda name: [int(n) for n in re.findall(r"\d+", name)])
 
     def relations(self, name: str) -> dict[str, Relation]:
         """Return the relations of a part, or of the whole package (""), by their ids."""

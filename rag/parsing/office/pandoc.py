@@ -45,9 +45,9 @@ def to_html(source: Path, format_name: str, config: types.ParsingConfig) -> str:
     with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
         template = Path(folder) / "template.html"
         template.write_text(_TEMPLATE if format_name in _TITLED else "$body$", encoding="utf-8")
-        made = Path(folder) / "made.html"
+        output = Path(folder) / "made.html"
         command = [pypandoc.get_pandoc_path(), "+RTS", heap, "-RTS", f"--from={format_name}", *_OPTIONS]
-        command += [f"--template={template}", f"--output={made}", str(source.resolve())]
+        command += [f"--template={template}", f"--output={output}", str(source.resolve())]
         ended = subprocess.run(
             command,
             cwd=folder,
@@ -59,7 +59,7 @@ def to_html(source: Path, format_name: str, config: types.ParsingConfig) -> str:
             check=False,
         )
         if not ended.returncode:
-            return made.read_text(encoding="utf-8", errors="replace")
+            return output.read_text(encoding="utf-8", errors="replace")
     if ended.returncode == _HEAP_EXHAUSTED:
         reason = N_("reading it exceeds the memory limit")
     elif ended.returncode in {-signal.SIGXCPU, -signal.SIGKILL}:

@@ -69,9 +69,9 @@ def read(content: bytes) -> tuple[list[Paragraph], str | None, tuple[EmbeddedFil
     rewriting = _rewrite(content)
     head = b"".join(_HEAD.findall(content[:1000]))
     hidden = _texts(b"{\\rtf1" + head + b" " + rewriting.hidden + b"}")
-    found = [Paragraph(paragraphs.BODY, text) for text in _texts(rewriting.content)]
-    found += [Paragraph(paragraphs.HIDDEN, text) for text in hidden]
-    return found, rewriting.changes.note, tuple(embedded.of_rtf(content))
+    texts = [Paragraph(paragraphs.BODY, text) for text in _texts(rewriting.content)]
+    texts += [Paragraph(paragraphs.HIDDEN, text) for text in hidden]
+    return texts, rewriting.changes.note, tuple(embedded.of_rtf(content))
 
 
 def rewritten(content: bytes) -> bytes:

@@ -39,13 +39,13 @@ def to_unicode(content: bytes) -> bytes:
 
 
 def _default_codec(content: bytes) -> str:
-    found = _DEFAULT.search(content, 0, _HEAD_BYTES)
-    if found is None:
+    mark = _DEFAULT.search(content, 0, _HEAD_BYTES)
+    if mark is None:
         return _PANDOC_READS
-    if found[2] is None:
-        return {b"mac": "mac_roman", b"pc": "cp437", b"pca": "cp850"}[found[1]]
-    name = {932: "cp932", 936: "gb18030", 950: "big5hkscs", 10000: "mac_roman", 65001: "utf-8"}.get(int(found[2]))
-    name = name or f"cp{int(found[2])}"
+    if mark[2] is None:
+        return {b"mac": "mac_roman", b"pc": "cp437", b"pca": "cp850"}[mark[1]]
+    name = {932: "cp932", 936: "gb18030", 950: "big5hkscs", 10000: "mac_roman", 65001: "utf-8"}.get(int(mark[2]))
+    name = name or f"cp{int(mark[2])}"
     try:
         "".encode(name)
     except LookupError:

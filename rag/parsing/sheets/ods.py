@@ -91,12 +91,12 @@ class _Reader:
             self._undisplayed.add(name)
         if any(properties.get(f"{FO}font-weight") == "bold" for properties in style):
             self._bold.add(name)
-        papers = {one.get(f"{FO}background-color", "").lower() for one in style} - {"", "transparent"} or {"#ffffff"}
+        papers = {properties.get(f"{FO}background-color", "").lower() for properties in style} - {"", "transparent"}
         for properties in style:
             position = properties.get(f"{STYLE}text-position", "").split(" ")[0]
             if properties.get(f"{STYLE}text-line-through-style", "none") != "none":
                 self._tags[name] = "s"
-            elif properties.get(f"{FO}color", "").lower() in papers:
+            elif properties.get(f"{FO}color", "").lower() in (papers or {"#ffffff"}):
                 self._tags[name] = "hidden"
             elif position.startswith(("super", "sub")):
                 self._tags[name] = "sup" if position.startswith("super") else "sub"

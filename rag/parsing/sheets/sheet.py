@@ -107,8 +107,8 @@ class Sheet:
         """Take the text that is hidden by its colour as shown."""
         for cells in self.cells.values():
             for column, cell in cells.items():
-                shown = marked(run._replace(tag="") if run.tag == "hidden" else run for run in cell.runs)
-                cells[column] = cell._replace(runs=shown)
+                runs = marked(run._replace(tag="") if run.tag == "hidden" else run for run in cell.runs)
+                cells[column] = cell._replace(runs=runs)
 
     def texts(self) -> Iterator[SourceText]:
         """Yield the sheet's name, header, rows, footer, notes and charts, with their places."""

@@ -100,7 +100,7 @@ def _runs(book: Any, text: str, changes: Any, font: Any) -> tuple[Run, ...]:
     """Return the runs of a text, whose font changes at some characters."""
     starts = [(0, font), *((start, book.font_list[index]) for start, index in changes)]
     ends = [start for start, _ in starts[1:]] + [len(text)]
-    return marked(Run(text[start:end], _tag(one)) for (start, one), end in zip(starts, ends, strict=True))
+    return marked(Run(text[start:end], _tag(run_font)) for (start, run_font), end in zip(starts, ends, strict=True))
 
 
 def _tag(font: Any) -> Any:
@@ -116,11 +116,11 @@ def _margins(source: Path, encoding: str) -> Iterator[tuple[str, str]]:
         content = file.openstream(stream).read() if stream else b""
     for kind, data, _ in _records(content, 0):
         if kind == _BOUND_SHEET and data[5] == _WORKSHEET:
-            found = {_HEADER: "", _FOOTER: ""}
-            for of, own, depth in _records(content, struct.unpack_from("<I", data)[0]):
-                if of in found and own and depth == 1:
-                    found[of] = _string(own, encoding)
-            yield found[_HEADER], found[_FOOTER]
+            texts = {_HEADER: "", _FOOTER: ""}
+            for field, value, depth in _records(content, struct.unpack_from("<I", data)[0]):
+                if field in texts and value and depth == 1:
+                    texts[field] = _string(value, encoding)
+            yield texts[_HEADER], texts[_FOOTER]
 
 
 def _records(content: bytes, position: int) -> Iterator[tuple[int, bytes, int]]:

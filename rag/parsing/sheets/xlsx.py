@@ -79,7 +79,9 @@ class _Reader:
         """Yield the number format of each style, whether it is bold, and whether it is struck out or hidden."""
         for part in self._package.related(self._main, "/styles"):
             root = self._package.xml(part)
-            formats = {one.get("numFmtId"): one.get("formatCode", "") for one in root.iterfind("{*}numFmts/{*}numFmt")}
+            formats = {
+                number.get("numFmtId"): number.get("formatCode", "") for number in root.iterfind("{*}numFmts/{*}numFmt")
+            }
             fonts = root.findall("{*}fonts/{*}font")
             fills = root.findall("{*}fills/{*}fill")
             for style in root.iterfind("{*}cellXfs/{*}xf"):
@@ -192,8 +194,8 @@ class _Reader:
 
 
 def _is_on(element: Any, name: str) -> bool:
-    found = element.find(f"{{*}}{name}")
-    return found is not None and found.get("val", "1") in _TRUE
+    toggle = element.find(f"{{*}}{name}")
+    return toggle is not None and toggle.get("val", "1") in _TRUE
 
 
 def _numbered(elements: list[Any], number: str | None) -> Any:

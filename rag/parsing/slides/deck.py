@@ -38,8 +38,8 @@ class Slide:
 
     def html_below(self, shown: str) -> str:
         """Return the sections, what is hidden, and all texts that neither they nor the text `shown` have, as HTML."""
-        known = [*self.hidden, *(text for _, paragraphs in self.below for text in paragraphs)]
-        there = bare(shown) + "".join(map(bare, known))
+        texts = [*self.hidden, *(text for _, paragraphs in self.below for text in paragraphs)]
+        there = bare(shown) + "".join(map(bare, texts))
         missing = [text for text in self.texts if bare(text) not in there]
         sections = [*self.below, ("Other text", missing), (HIDDEN_HEADING, self.hidden)]
         return "".join(
@@ -113,7 +113,7 @@ def picture(pictures: dict[str, bytes], content: bytes, size: tuple[float, float
         image = pymupdf.mupdf.fz_new_image_from_buffer(pymupdf.mupdf.fz_new_buffer_from_copied_data(content))
     except MUPDF_ERRORS:
         return paragraph(lines(f"[Picture: {description}]")) if description else ""
-    name = next((name for name, known in pictures.items() if known == content), f"picture-{len(pictures) + 1}")
+    name = next((name for name, picture in pictures.items() if picture == content), f"picture-{len(pictures) + 1}")
     pictures[name] = content
     width, height = size if min(size) > 0 else (image.w(), image.h())
     scale = min(1.0, MAX_PICTURE_PT[0] / width, MAX_PICTURE_PT[1] / height)

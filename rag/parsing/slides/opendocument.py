@@ -89,8 +89,8 @@ def _size(package: Package) -> tuple[float, float]:
 
 def _length(element: Any, name: str) -> float:
     """Return a length in points, 0 if there is none."""
-    found = _LENGTH.fullmatch(_attribute(element, name))
-    return float(found[1]) * _POINTS[found[2]] if found else 0.0
+    length = _LENGTH.fullmatch(_attribute(element, name))
+    return float(length[1]) * _POINTS[length[2]] if length else 0.0
 
 
 def _attribute(element: Any, name: str) -> str:

@@ -91,10 +91,10 @@ class _SlideReader:
 
     def _fixed(self) -> Iterator[str]:
         """Yield the text of the layout and the master that the slide shows."""
-        for shown_by, shown in pairwise(self._sheets):
-            if shown_by.get("showMasterSp") == "0":
+        for sheet, below in pairwise(self._sheets):
+            if sheet.get("showMasterSp") == "0":
                 return
-            for shape in _shapes(shown):
+            for shape in _shapes(below):
                 if _placeholder(shape) is None:
                     yield from (deck.paragraph(deck.lines(text)) for text in charts.paragraphs(shape))
 
@@ -154,8 +154,8 @@ def _alternative(alternate: Any) -> Any:
 
 def _placeholder(shape: Any) -> str | None:
     """Return the type of the placeholder that a shape fills, None if it is none."""
-    found = next(shape.iter("{*}ph"), None)
-    return found.get("type", "obj") if found is not None else None
+    mark = next(shape.iter("{*}ph"), None)
+    return mark.get("type", "obj") if mark is not None else None
 
 
 def _text(body: Any, placeholder: str | None) -> Iterator[str]:
@@ -166,8 +166,8 @@ def _text(body: Any, placeholder: str | None) -> Iterator[str]:
             continue
         properties = paragraph.find("{*}pPr")
         level = int(properties.get("lvl", "0")) if properties is not None else 0
-        kinds = {local(one): one for one in properties} if properties is not None else dict[str, Any]()
-        numbers = {one: last for one, last in numbers.items() if one <= level}
+        kinds = {local(child): child for child in properties} if properties is not None else dict[str, Any]()
+        numbers = {depth: last for depth, last in numbers.items() if depth <= level}
         if placeholder in _TITLES:
             yield deck.heading(html)
         elif "buAutoNum" in kinds:
@@ -196,7 +196,7 @@ def _row(row: Any) -> Iterator[Cell]:
     for cell in row.findall("{*}tc"):
         if cell.get("hMerge") not in _TRUE and cell.get("vMerge") not in _TRUE:
             html = [_rich(paragraph) for paragraph in cell.iter("{*}p")]
-            yield Cell([one for one in html if one], _span(cell, "gridSpan"), _span(cell, "rowSpan"))
+            yield Cell([text for text in html if text], _span(cell, "gridSpan"), _span(cell, "rowSpan"))
 
 
 def _span(cell: Any, name: str) -> int:

@@ -261,47 +261,38 @@ class _Table:
     """
 
     def __init__(self, plan: _Plan, columns: Sequence[int], rows: Sequence[_Row], repeated: tuple[int, int]) -> None:
+        self._plan = plan
         self._sheet = plan.sheet
-        self._titles = plan.titles
-        self._widths = plan.widths
         self._columns = columns
         self._rows = rows
         self._repeated = repeated
         self._merged: list[Area] = []
-        self._blocks = list(self._find_blocks(plan.regions))
         self._room = max(0.0, MIN_WIDTH_PT - sum(plan.widths[column] for column in columns))
-        self.html = f'<table id="table">{self._remark()}{self._letters()}{"".join(self._body())}</table>'
+        self._blocks: list[Block] = []
+        numbers = [row.number for row in rows]
+        for kind, area, heads in plan.regions:
+            lines = [index for index, number in enumerate(numbers) if area.top <= number <= area.bottom]
+            places = [place for place, column in enumerate(columns) if area.left <= column <= area.right]
+            if lines and places and places[-1] >= repeated[1]:
+                count = sum(numbers[index] in heads for index in lines)
+                self._blocks.append(Block(kind, lines[0], lines[-1], places[0], places[-1], count))
+        self.html = f'<table id="table">{"".join(self._lines())}</table>'
 
-    def _find_blocks(self, regions: Iterable[Region]) -> Iterator[Block]:
-        """Yield what of the sheet's regions is on the page."""
-        numbers = [row.number for row in self._rows]
-        for kind, area, heads in regions:
-            rows = [index for index, number in enumerate(numbers) if area.top <= number <= area.bottom]
-            places = [place for place, column in enumerate(self._columns) if area.left <= column <= area.right]
-            if rows and places and places[-1] >= self._repeated[1]:
-                named = sum(numbers[index] in heads for index in rows)
-                yield Block(kind, rows[0], rows[-1], places[0], places[-1], named)
-
-    def _remark(self) -> str:
-        """Return a row that says in words what the file hides."""
-        hidden = (
-            self._sheet.hidden,
-            any(row.number in self._sheet.hidden_rows for row in self._rows),
-            not self._sheet.hidden_columns.isdisjoint(self._columns),
-        )
-        words = ", ".join(itertools.compress(REMARKS, hidden))
-        return f'<tr><td class="label" colspan="{len(self._columns) + 1}">{words}</td></tr>' if words else ""
-
-    def _letters(self) -> str:
-        letters = [
-            f'<td class="label{" pale" * (column in self._sheet.hidden_columns)}" id="c{column}"'
-            f' style="width:{self._widths[column]:.0f}pt">{column_letters(column)}</td>'
-            for column in self._columns
-        ]
-        room = f'<td class="room" style="width:{self._room:.0f}pt"></td>' if self._room else ""
-        return f'<tr><td class="label"></td>{"".join(letters)}{room}</tr>'
-
-    def _body(self) -> Iterator[str]:
+    def _lines(self) -> Iterator[str]:
+        """Yield the table: a row that says what the file hides, the letters of the columns, and the rows."""
+        sheet = self._sheet
+        has_hidden_rows = any(row.number in sheet.hidden_rows for row in self._rows)
+        hidden = (sheet.hidden, has_hidden_rows, not sheet.hidden_columns.isdisjoint(self._columns))
+        if any(hidden):
+            remark = ", ".join(itertools.compress(REMARKS, hidden))
+            yield f'<tr><td class="label" colspan="{len(self._columns) + 1}">{remark}</td></tr>'
+        yield '<tr><td class="label"></td>'
+        for column in self._columns:
+            yield (
+                f'<td class="label{" pale" * (column in sheet.hidden_columns)}" id="c{column}"'
+                f' style="width:{self._plan.widths[column]:.0f}pt">{column_letters(column)}</td>'
+            )
+        yield f'<td class="room" style="width:{self._room:.0f}pt"></td></tr>' if self._room else "</tr>"
         covered: set[tuple[int, int]] = set()
         heads = {
             (index, place)
@@ -310,7 +301,7 @@ class _Table:
             for place in range(block.left, block.right + 1)
         }
         for index, row in enumerate(self._rows):
-            pale = " pale" * (row.number in self._sheet.hidden_rows)
+            pale = " pale" * (row.number in sheet.hidden_rows)
             yield f'<tr><td class="label{pale}" id="r{index}">{row.number}</td>'
             for place in range(len(self._columns)):
                 if (index, place) not in covered:
@@ -323,7 +314,7 @@ class _Table:
     def _span(self, index: int, place: int) -> tuple[int, int]:
         """Return how many rows and columns of the page a cell covers; it never covers others that have text."""
         row, column = self._rows[index], self._columns[place]
-        is_title = row.number in self._titles and column in row.cells
+        is_title = row.number in self._plan.titles and column in row.cells
         area = self._sheet.spans.get((row.number, column))
         if is_title:
             area = Area(row.number, column, row.number, self._columns[-1])
@@ -353,7 +344,11 @@ class _Table:
         tag, attributes = ("th" if is_head else "td"), f' class="{" ".join(kinds)}"' if kinds else ""
         if span != (1, 1):
             attributes += f' rowspan="{span[0]}" colspan="{span[1]}"'
-        room = sum(self._widths[other] for other in self._columns[: span[1]]) if row.number in self._titles else 0
+        room = (
+            sum(self._plan.widths[other] for other in self._columns[: span[1]])
+            if row.number in self._plan.titles
+            else 0
+        )
         content = _content(cell, max(MAX_LINE_CHARS, int(room / WIDE_CHARACTER_PT))) if cell is not None else ""
         return f"<{tag}{attributes}>{content}</{tag}>"
 

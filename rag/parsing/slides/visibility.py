@@ -32,9 +32,9 @@ class Visibility(NamedTuple):
             if right <= 0 or bottom <= 0 or left >= self.size[0] or top >= self.size[1]:
                 return True
         runs = [run for run in shape.iter("{*}r") if "".join(run.itertext()).strip()]
-        return bool(runs) and (
-            all(map(_is_tiny, runs)) or (all(map(_is_white, runs)) and self._is_on_white(shape, box))
-        )
+        sizes = [next((properties.get("sz", "") for properties in run.iterfind("{*}rPr")), "") for run in runs]
+        is_tiny = all(size.isdigit() and int(size) < 100 * MIN_SIZE_PT for size in sizes)  # in hundredths of a point
+        return bool(runs) and (is_tiny or (all(map(_is_white, runs)) and self._is_on_white(shape, box)))
 
     def _is_on_white(self, shape: Any, box: Box | None) -> bool:
         """Whether nothing coloured is known to be behind a shape."""
@@ -74,12 +74,6 @@ def _is_filled(shape: Any) -> bool:
     has_none = properties is not None and properties.find("{*}noFill") is not None
     style = shape.find("{*}style/{*}fillRef")
     return style is not None and style.get("idx", "0") != "0" and not has_none
-
-
-def _is_tiny(run: Any) -> bool:
-    properties = run.find("{*}rPr")
-    size = properties.get("sz", "") if properties is not None else ""
-    return size.isdigit() and int(size) < 100 * MIN_SIZE_PT  # in hundredths of a point
 
 
 def _is_white(run: Any) -> bool:

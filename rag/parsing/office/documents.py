@@ -20,9 +20,9 @@ from rag.parsing.encoding import decode
 from rag.parsing.html import markup, source_text
 from rag.parsing.html.layout import lay_out
 from rag.parsing.mail import eml
-from rag.parsing.office import charts, embedded, epub, metadata, odf, pandoc, paragraphs, rtf
+from rag.parsing.office import embedded, epub, metadata, odf, pandoc, paragraphs, rtf
+from rag.parsing.office.contents import Contents
 from rag.parsing.office.embedded import EmbeddedFile
-from rag.parsing.office.metadata import Metadata
 from rag.parsing.office.package import Package
 from rag.parsing.office.paragraphs import Paragraph
 from rag.parsing.office.word import docx
@@ -45,15 +45,6 @@ _TITLES = {
 """Headings above text that is added after a document."""
 
 
-class Contents(NamedTuple):
-    """What a file has besides its layout: its paragraphs, a note for its owner, and files inside it."""
-
-    about: Metadata
-    paragraphs: list[Paragraph]
-    note: str | None = None
-    files: tuple[EmbeddedFile, ...] = ()
-
-
 def to_pdf(source: Path, mime_type: str, config: types.ParsingConfig, unpacking: Unpacking) -> Conversion:
     """Convert the document at `source` to PDF; store the files embedded in it with `unpacking`.
 
@@ -67,7 +58,7 @@ def to_pdf(source: Path, mime_type: str, config: types.ParsingConfig, unpacking:
         document = lay_out(*chapters, images=pictures)
         contents.about.set_on(document)
         return Conversion(document, tuple(paragraphs.located(contents.paragraphs)))
-    before, body, after = completed(_body(source, mime_type, config), contents.paragraphs)
+    before, body, after = completed(_body(contents, mime_type, config), contents.paragraphs)
     files = list_of_files(contents, unpacking)
     document = lay_out(before, body, after, files.html)
     contents.about.set_on(document)
@@ -99,42 +90,36 @@ def read(source: Path, mime_type: str, *, depth: int = 0) -> Contents:
         errors.UnreadableFileError: the file is damaged.
     """
     if mime_type == file_types.RTF:
-        return Contents(Metadata(), *rtf.read(source.read_bytes()))
+        return rtf.read(source.read_bytes())
     with Package(source) as package:
         about = metadata.read(package)
         if mime_type == file_types.DOCX:
-            word = docx.WordFile(package)
-            read_paragraphs, unread = _with_imports(list(word.read()), word.imports(), depth)
-            files = (*unread, *embedded.of_office_open_xml(package))
-            return Contents(about, paragraphs.once(read_paragraphs), word.changes.note, files)
+            return _with_imports(docx.read(package), depth)._replace(about=about)
         if mime_type == file_types.ODT:
-            text = odf.TextFile(package)
-            parts = paragraphs.once(text.read())
-            return Contents(about, parts, text.changes.note, tuple(embedded.of_open_document(package)))
-        return Contents(about, list(epub.read(package)))
+            return odf.read(package)._replace(about=about)
+        return Contents(list(epub.read(package)), about=about)
 
 
-def _with_imports(
-    found: list[Paragraph], imports: dict[str, bytes], depth: int
-) -> tuple[list[Paragraph], list[EmbeddedFile]]:
-    """Replace the names of imported documents by their paragraphs; return these, and documents that cannot be read."""
+def _with_imports(contents: Contents, depth: int) -> Contents:
+    """Replace the names of imported documents by their paragraphs; those that cannot be read are files."""
+    imports = dict(contents.imports)
     result: list[Paragraph] = []
     unread: list[EmbeddedFile] = []
-    for paragraph in found:
+    for paragraph in contents.paragraphs:
         if paragraph.part != paragraphs.IMPORTED:
             result.append(paragraph)
         elif paragraph.text in imports:
             with _imported(paragraph.text, imports[paragraph.text]) as (path, kind):
                 if kind in _FORMATS and depth < MAX_IMPORT_DEPTH:
-                    contents = read(path, kind, depth=depth + 1)
-                    result += contents.paragraphs
-                    unread += contents.files
+                    document = read(path, kind, depth=depth + 1)
+                    result += document.paragraphs
+                    unread += document.files
                 elif (page := _markup(path, kind)) is not None:
                     parts = source_text.read_html(page)
                     result += (Paragraph(paragraphs.BODY, part.text, part.is_heading) for part in parts)
                 else:
                     unread.append(EmbeddedFile(PurePosixPath(paragraph.text).name, imports[paragraph.text]))
-    return result, unread
+    return contents._replace(paragraphs=paragraphs.once(result), files=(*unread, *contents.files))
 
 
 @contextmanager
@@ -163,33 +148,25 @@ def _markup(path: Path, kind: str) -> str | None:
     )
 
 
-def _body(source: Path, mime_type: str, config: types.ParsingConfig, depth: int = 0) -> str:
+def _body(contents: Contents, mime_type: str, config: types.ParsingConfig, depth: int = 0) -> str:
     """Return the document as HTML, "" if Pandoc does not understand it."""
     try:
         with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
             prepared = Path(folder) / "prepared"
-            if mime_type == file_types.RTF:
-                prepared.write_bytes(rtf.rewritten(source.read_bytes()))
-                return pandoc.to_html(prepared, _FORMATS[mime_type], config)
-            with Package(source) as package:
-                if mime_type == file_types.ODT:
-                    prepared.write_bytes(odf.TextFile(package).rewritten())
-                    return pandoc.to_html(prepared, _FORMATS[mime_type], config)
-                word = docx.WordFile(package)
-                prepared.write_bytes(word.rewritten())
-                body = pandoc.to_html(prepared, _FORMATS[mime_type], config)
-                for name, content in word.imports().items():
-                    place = f"<p>{html.escape(placeholder(name), quote=False)}</p>"
-                    body = body.replace(place, _import_as_html(name, content, config, depth))
-                return body + "".join(charts.read(package.xml(name)).html() for name in package.matching(docx.CHARTS))
+            prepared.write_bytes(contents.prepared)
+            body = pandoc.to_html(prepared, _FORMATS[mime_type], config)
     except pandoc.NotUnderstood:
         return ""
+    for name, content in contents.imports:
+        place = f"<p>{html.escape(placeholder(name), quote=False)}</p>"
+        body = body.replace(place, _import_as_html(name, content, config, depth))
+    return body + "".join(chart.html() for chart in contents.charts)
 
 
 def _import_as_html(name: str, content: bytes, config: types.ParsingConfig, depth: int) -> str:
     with _imported(name, content) as (path, kind):
         if kind in _FORMATS and depth < MAX_IMPORT_DEPTH:
-            return _body(path, kind, config, depth + 1)
+            return _body(read(path, kind, depth=depth + 1), kind, config, depth + 1)
         page = _markup(path, kind)
         body = markup.read(page).find("body") if page is not None else None
         if body is None:

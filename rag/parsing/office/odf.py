@@ -5,8 +5,9 @@ from typing import Any
 
 from lxml import etree
 
-from rag.parsing.office import odf_rewriting, paragraphs
+from rag.parsing.office import embedded, odf_rewriting, paragraphs
 from rag.parsing.office.charts import Chart
+from rag.parsing.office.contents import Contents
 from rag.parsing.office.package import Package, local
 from rag.parsing.office.paragraphs import Changes, Paragraph
 
@@ -27,39 +28,30 @@ _MARGINS = {
 }
 
 
-class TextFile:
-    """An ODT with its paragraphs numbered, hidden text taken out, and deletions struck out."""
+def read(package: Package) -> Contents:
+    """Read an ODT: every paragraph of its body, headers, footers and charts, and what is hidden.
 
-    def __init__(self, package: Package) -> None:
-        self._package = package
-        self._content = package.xml(CONTENT)
-        self._styles = package.xml(STYLES)
-        self._hidden: list[str] = []
-        self.changes = Changes()
-        if self._content is not None:
-            rewriting = odf_rewriting.Rewriting(self._content, self._styles)
-            self.changes = rewriting.show_changes()
-            self._hidden = rewriting.take_out_hidden()
-            rewriting.number()
-
-    def read(self) -> Iterator[Paragraph]:
-        """Yield every paragraph: body, then headers and footers, the data of charts, and what is hidden."""
-        if self._content is not None:
-            yield from of_element(self._content)
-        for element in self._styles.iter() if self._styles is not None else ():
-            if local(element) in _MARGINS:
-                yield from of_element(element, _MARGINS[local(element)])
-        for name in self._package.matching(_OBJECTS):
-            chart = read_chart(self._package.xml(name))
-            yield from (Paragraph(paragraphs.BOX, text) for text in chart.texts()) if chart else ()
-        yield from (Paragraph(paragraphs.HIDDEN, text) for text in self._hidden)
-
-    def rewritten(self) -> bytes:
-        """Return an ODT that Pandoc understands."""
-        content = self._content
-        return self._package.rewritten(
-            {CONTENT: etree.tostring(content, encoding="UTF-8")} if content is not None else {}
-        )
+    The paragraphs are numbered, hidden text is taken out, and deletions are struck out.
+    """
+    content, styles = package.xml(CONTENT), package.xml(STYLES)
+    texts: list[Paragraph] = []
+    hidden: list[str] = []
+    changes, rewritten = Changes(), dict[str, bytes]()
+    if content is not None:
+        rewriting = odf_rewriting.Rewriting(content, styles)
+        changes = rewriting.show_changes()
+        hidden = rewriting.take_out_hidden()
+        rewriting.number()
+        texts += of_element(content)
+        rewritten[CONTENT] = etree.tostring(content, encoding="UTF-8")
+    for element in styles.iter() if styles is not None else ():
+        if local(element) in _MARGINS:
+            texts += of_element(element, _MARGINS[local(element)])
+    for chart in (read_chart(package.xml(name)) for name in package.matching(_OBJECTS)):
+        texts += (Paragraph(paragraphs.BOX, text) for text in chart.texts()) if chart else ()
+    texts += (Paragraph(paragraphs.HIDDEN, text) for text in hidden)
+    files = tuple(embedded.of_open_document(package))
+    return Contents(paragraphs.once(texts), changes.note, files, package.rewritten(rewritten))
 
 
 def read_chart(root: Any) -> Chart | None:

@@ -6,7 +6,7 @@ from typing import NamedTuple, Self
 from striprtf.striprtf import rtf_to_text
 
 from rag.parsing.office import embedded, paragraphs, rtf_code_pages
-from rag.parsing.office.embedded import EmbeddedFile
+from rag.parsing.office.contents import Contents
 from rag.parsing.office.paragraphs import Changes, Paragraph
 from rag.parsing.office.word.rewriting import MAX_INVISIBLE_HALF_POINTS
 
@@ -58,25 +58,13 @@ class _State(NamedTuple):
         return self._replace(is_hidden=False, is_tiny=False, is_white=False)
 
 
-class _Rewriting(NamedTuple):
-    content: bytes
-    hidden: bytes
-    changes: Changes
-
-
-def read(content: bytes) -> tuple[list[Paragraph], str | None, tuple[EmbeddedFile, ...]]:
-    """Return every paragraph, a note on changes, and embedded files."""
-    rewriting = _rewrite(content)
+def read(content: bytes) -> Contents:
+    """Read every paragraph, and what is hidden; numbers of lists become text, deleted text is struck out."""
+    rewritten, unseen, changes = _rewrite(content)
     head = b"".join(_HEAD.findall(content[:1000]))
-    hidden = _texts(b"{\\rtf1" + head + b" " + rewriting.hidden + b"}")
-    texts = [Paragraph(paragraphs.BODY, text) for text in _texts(rewriting.content)]
-    texts += [Paragraph(paragraphs.HIDDEN, text) for text in hidden]
-    return texts, rewriting.changes.note, tuple(embedded.of_rtf(content))
-
-
-def rewritten(content: bytes) -> bytes:
-    """Return the file without hidden text, with the numbers of lists as text and deleted text struck out."""
-    return _rewrite(content).content
+    texts = [Paragraph(paragraphs.BODY, text) for text in _texts(rewritten)]
+    texts += [Paragraph(paragraphs.HIDDEN, text) for text in _texts(b"{\\rtf1" + head + b" " + unseen + b"}")]
+    return Contents(texts, changes.note, tuple(embedded.of_rtf(content)), rewritten)
 
 
 def _texts(content: bytes) -> list[str]:
@@ -88,7 +76,8 @@ def _texts(content: bytes) -> list[str]:
     return [cell for cell in cells if cell.strip()]
 
 
-def _rewrite(content: bytes) -> _Rewriting:
+def _rewrite(content: bytes) -> tuple[bytes, bytes, Changes]:
+    """Return the file as it is to be read, what is hidden in it, and the changes."""
     content = _LABEL.sub(_label, rtf_code_pages.to_unicode(content))
     colors = _COLORS.search(content) if not _BACKGROUND.search(content) else None
     entries = colors[1].split(b";") if colors else []
@@ -128,7 +117,7 @@ def _rewrite(content: bytes) -> _Rewriting:
             gap = _PARAGRAPH if word in _ENDS else b" "
             if hidden and hidden[-1] not in {gap, _PARAGRAPH}:
                 hidden.append(gap)
-    return _Rewriting(b"".join(kept), b"".join(hidden), Changes(insertions, deletions))
+    return b"".join(kept), b"".join(hidden), Changes(insertions, deletions)
 
 
 def _label(match: re.Match[bytes]) -> bytes:

@@ -7,15 +7,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
 
 from lxml import etree
 
 from rag import errors, types
 from rag.parsing import file_types
-from rag.parsing.archive.file_list import listed, listing
+from rag.parsing.archive import file_list
 from rag.parsing.archive.unpacking import Unpacking
-from rag.parsing.conversion import Conversion, SourceText
+from rag.parsing.conversion import Conversion
 from rag.parsing.encoding import decode
 from rag.parsing.html import markup, source_text
 from rag.parsing.html.layout import lay_out
@@ -59,26 +58,11 @@ def to_pdf(source: Path, mime_type: str, config: types.ParsingConfig, unpacking:
         contents.about.set_on(document)
         return Conversion(document, tuple(paragraphs.located(contents.paragraphs)))
     before, body, after = completed(_body(contents, mime_type, config), contents.paragraphs)
-    files = list_of_files(contents, unpacking)
+    embedded.store(contents.files, unpacking)
+    files = file_list.section("Embedded files", unpacking.parts)
     document = lay_out(before, body, after, files.html)
     contents.about.set_on(document)
     return Conversion(document, (*paragraphs.located(contents.paragraphs), *files.texts), contents.note)
-
-
-class FileList(NamedTuple):
-    """The list of the files in a document as HTML and as texts; both empty if there are none."""
-
-    html: str = ""
-    texts: tuple[SourceText, ...] = ()
-
-
-def list_of_files(contents: Contents, unpacking: Unpacking) -> FileList:
-    """Store the files in a document with `unpacking` and list them."""
-    embedded.store(contents.files, unpacking)
-    if not unpacking.parts:
-        return FileList()
-    text = "\n".join(["Embedded files", *listed(unpacking.parts)])
-    return FileList(f"<h2>Embedded files</h2>{listing(unpacking.parts)}", (SourceText("the list of files", text),))
 
 
 def read(source: Path, mime_type: str, *, depth: int = 0) -> Contents:

@@ -13,6 +13,7 @@ from typing import Any
 
 from rag import types
 from rag.parsing import file_types
+from rag.parsing.archive import file_list
 from rag.parsing.archive.unpacking import Unpacking
 from rag.parsing.conversion import Conversion
 from rag.parsing.html.layout import lay_out
@@ -101,7 +102,8 @@ def _document(source: Path, mime_type: str, config: types.ParsingConfig, unpacki
     lost = sum(len(bare(paragraph.text)) for paragraph in missing if paragraph.part not in _ADDED)
     if lost > MAX_LOST_SHARE * sum(len(bare(paragraph.text)) for paragraph in source_paragraphs):
         return None
-    files = documents.list_of_files(contents, unpacking)
+    embedded.store(contents.files, unpacking)
+    files = file_list.section("Embedded files", unpacking.parts)
     if missing or files.html:
         drawn.insert_pdf(lay_out(documents.added(missing), files.html))
     contents.about.set_on(drawn)

@@ -39,7 +39,11 @@ def to_pdf(source: Path, unpacking: Unpacking) -> Conversion:
 
 
 def _take(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, unpacking: Unpacking) -> None:
-    reason = unpacking.full or _unwanted(member)
+    reason = unpacking.full
+    if member.flag_bits & _ENCRYPTED_FLAG:
+        reason = reason or "encrypted: unpack the archive with its password and add the file itself"
+    if stat.S_IFMT(member.external_attr >> 16) not in {0, stat.S_IFREG}:  # 0 in archives made on Windows
+        reason = reason or "no file but a link or a device"
     if reason:
         unpacking.leave_out(name, member.file_size, reason)
         return
@@ -48,13 +52,6 @@ def _take(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, unpackin
             unpacking.take(name, content)  # type: ignore[arg-type]  # it only has to be readable
     except _UNPACK_FAILURES:
         unpacking.leave_out(name, member.file_size, "damaged, or compressed in an unknown way")
-
-
-def _unwanted(member: zipfile.ZipInfo) -> str | None:
-    if member.flag_bits & _ENCRYPTED_FLAG:
-        return "encrypted: unpack the archive with its password and add the file itself"
-    kind = stat.S_IFMT(member.external_attr >> 16)  # 0 in archives made on Windows
-    return None if kind in {0, stat.S_IFREG} else "no file but a link or a device"
 
 
 def _name(member: zipfile.ZipInfo, codec: str) -> str:

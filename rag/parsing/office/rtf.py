@@ -1,7 +1,6 @@
 """Read the text of RTF files, and rewrite what other readers do not understand."""
 
 import re
-from typing import NamedTuple, Self
 
 from striprtf.striprtf import rtf_to_text
 
@@ -33,31 +32,6 @@ _WORD_BULLET = b"o"
 """A bullet in Word's lists, drawn by a font of typewriters."""
 
 
-class _State(NamedTuple):
-    """Whether the text of a group is hidden, and whether it is text of the document."""
-
-    is_hidden: bool = False
-    is_apart: bool = False
-    is_tiny: bool = False
-    is_white: bool = False
-
-    @property
-    def is_unseen(self) -> bool:
-        """Whether nobody sees the text."""
-        return self.is_hidden or self.is_tiny or self.is_white
-
-    def after(self, word: bytes, number: bytes | None, whites: set[int]) -> Self:
-        """Return the state behind a word about the looks of text; `whites` are the numbers of white colours."""
-        match word:
-            case b"v":
-                return self._replace(is_hidden=number != b"0")
-            case b"fs":
-                return self._replace(is_tiny=int(number or 24) <= MAX_INVISIBLE_HALF_POINTS)
-            case b"cf":
-                return self._replace(is_white=int(number or 0) in whites)
-        return self._replace(is_hidden=False, is_tiny=False, is_white=False)
-
-
 def read(content: bytes) -> Contents:
     """Read every paragraph, and what is hidden; numbers of lists become text, deleted text is struck out."""
     rewritten, unseen, changes = _rewrite(content)
@@ -85,7 +59,9 @@ def _rewrite(content: bytes) -> tuple[bytes, bytes, Changes]:
     kept: list[bytes] = []
     hidden: list[bytes] = []
     insertions = deletions = 0
-    stack, state = [], _State()
+    # What of hiding, small type and white colour holds here, and whether the group is text of the document.
+    hiding, is_apart = frozenset[bytes](), False
+    stack: list[tuple[frozenset[bytes], bool]] = []
     position = 0
     while match := _TOKEN.match(content, position):
         token, word, number = match[0], match[1], match[2]
@@ -95,24 +71,30 @@ def _rewrite(content: bytes) -> tuple[bytes, bytes, Changes]:
             position = min(len(content), position + max(0, int(number or 0)))
             token = content[match.start() : position]
         elif token == b"{":
-            stack.append(state)
+            stack.append((hiding, is_apart))
             following = _TOKEN.match(content, position)
-            is_apart = following is not None and (following[0] == b"\\*" or following[1] in _APART)
-            state = state._replace(is_apart=state.is_apart or is_apart)
+            is_apart = is_apart or (following is not None and (following[0] == b"\\*" or following[1] in _APART))
         elif token == b"}":
-            state = stack.pop() if stack else state
-        elif word in {b"v", b"plain", b"fs", b"cf"}:
-            state = state.after(word, number, whites)
-        elif word in _CHANGES and not state.is_apart:
+            hiding, is_apart = stack.pop() if stack else (hiding, is_apart)
+        elif word == b"plain":
+            hiding = frozenset()
+        elif word in {b"v", b"fs", b"cf"}:
+            hides = {
+                b"v": not is_off,
+                b"fs": int(number or 24) <= MAX_INVISIBLE_HALF_POINTS,
+                b"cf": int(number or 0) in whites,
+            }
+            hiding = hiding | {word} if hides[word] else hiding - {word}
+        elif word in _CHANGES and not is_apart:
             insertions += word in _INSERTED and not is_off
             deletions += word in _DELETED and not is_off
         is_text = token not in {b"{", b"}"} and word in {None, b"u"}
-        if state.is_unseen and not state.is_apart and is_text:
+        if hiding and not is_apart and is_text:
             hidden.append(token)
         else:
             if word in _STRUCK:
                 token = b"\\strike0 " if is_off else b"\\strike "
-            if word not in _OF_LISTS or state.is_apart:
+            if word not in _OF_LISTS or is_apart:
                 kept.append(token)
             gap = _PARAGRAPH if word in _ENDS else b" "
             if hidden and hidden[-1] not in {gap, _PARAGRAPH}:

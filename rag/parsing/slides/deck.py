@@ -79,11 +79,6 @@ class Cell(NamedTuple):
     rows: int = 1
 
 
-def heading(html: str) -> str:
-    """Return a slide's title as HTML."""
-    return f"<h1>{html}</h1>"
-
-
 def paragraph(html: str, *, mark: str = "", level: int = 0) -> str:
     """Return a paragraph as HTML, behind a bullet or number `mark` and indented by its level in a list."""
     indent = INDENT_PT * min(level, MAX_LEVEL)
@@ -95,13 +90,15 @@ def paragraph(html: str, *, mark: str = "", level: int = 0) -> str:
 
 def table(rows: Iterable[Iterable[Cell]]) -> str:
     """Return a table as HTML."""
-    return "<table>" + "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows) + "</table>"
-
-
-def _cell(cell: Cell) -> str:
-    span = f' colspan="{min(cell.span, MAX_SPAN)}"' if cell.span > 1 else ""
-    rows = f' rowspan="{min(cell.rows, MAX_SPAN)}"' if cell.rows > 1 else ""
-    return f"<td{span}{rows}>{'<br>'.join(cell.paragraphs)}</td>"
+    html = "<table>"
+    for row in rows:
+        html += "<tr>"
+        for cell in row:
+            across = f' colspan="{min(cell.span, MAX_SPAN)}"' if cell.span > 1 else ""
+            down = f' rowspan="{min(cell.rows, MAX_SPAN)}"' if cell.rows > 1 else ""
+            html += f"<td{across}{down}>{'<br>'.join(cell.paragraphs)}</td>"
+        html += "</tr>"
+    return html + "</table>"
 
 
 def picture(pictures: dict[str, bytes], content: bytes, size: tuple[float, float], description: str = "") -> str:

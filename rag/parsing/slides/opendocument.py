@@ -59,7 +59,7 @@ def _shape(shape: Any, package: Package, pictures: dict[str, bytes]) -> Iterator
     for paragraph, text in _paragraphs(shape):
         depth = sum(local(above) == "list" for above in paragraph.iterancestors())
         if _attribute(shape, "class") == "title":
-            yield deck.heading(deck.lines(text))
+            yield f"<h1>{deck.lines(text)}</h1>"
         else:
             yield deck.paragraph(deck.lines(text), mark="•" if depth else "", level=max(depth - 1, 0))
 

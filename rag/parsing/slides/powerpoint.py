@@ -169,7 +169,7 @@ def _text(body: Any, placeholder: str | None) -> Iterator[str]:
         kinds = {local(child): child for child in properties} if properties is not None else dict[str, Any]()
         numbers = {depth: last for depth, last in numbers.items() if depth <= level}
         if placeholder in _TITLES:
-            yield deck.heading(html)
+            yield f"<h1>{html}</h1>"
         elif "buAutoNum" in kinds:
             kind, start = (kinds["buAutoNum"].get(name, "") for name in ("type", "startAt"))
             last_kind, last = numbers.get(level, (None, 0))

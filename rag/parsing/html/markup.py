@@ -177,15 +177,12 @@ class _Writer:
             style = self._style.pop()
             self._end_hidden(name, style)
             if not style.is_gone:
-                self._end_shown()
+                name, _ = self._open.pop()
+                self._written.append(" " if not name else "" if name in _EMPTY else f"</{name}>")
+                if name == "table":
+                    self.end_part(is_table=True)
         if element.tail:
             self._text(element.tail)
-
-    def _end_shown(self) -> None:
-        name, _ = self._open.pop()
-        self._written.append(" " if not name else "" if name in _EMPTY else f"</{name}>")
-        if name == "table":
-            self.end_part(is_table=True)
 
     def add_hidden(self) -> None:
         """Add the text that nobody sees as the last part."""

@@ -72,7 +72,10 @@ class Package:
                 N_("The file's text unpacks to more than can be read. Split it into parts.")
             )
         for name in self.names:
-            if name.lower().endswith(_XML_SUFFIXES) and _ENTITY.search(_plain(self.read(name))):
+            content = self.read(name) if name.lower().endswith(_XML_SUFFIXES) else b""
+            if content.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in content[:4]:  # UTF-16
+                content = content.replace(b"\0", b"")
+            if _ENTITY.search(content):
                 raise errors.UnreadableFileError(
                     N_(
                         "The file defines XML entities, which no office program writes. Open it in one and save it "
@@ -164,9 +167,3 @@ def damaged(kind: str, error: Exception) -> errors.UnreadableFileError:
 def local(element: Any) -> str:
     """Return an element's name without its namespace, "" for comments and processing instructions."""
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
-
-
-def _plain(content: bytes) -> bytes:
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in content[:4]:
-        return content.replace(b"\0", b"")
-    return content

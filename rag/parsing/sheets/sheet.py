@@ -137,8 +137,7 @@ class Workbook(NamedTuple):
 class Budget:
     """Counts the cells that may still be read."""
 
-    def __init__(self, cells: int = MAX_CELLS) -> None:
-        self._cells = cells
+    _cells = MAX_CELLS
 
     def take(self) -> None:
         """Count one cell.

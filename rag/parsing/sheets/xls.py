@@ -21,7 +21,7 @@ from rag.parsing.sheets.sheet import Budget, Cell, Run, Sheet, Tag, Workbook, co
 _FAILURES = (XLRDError, CompDocError, struct.error, ValueError, LookupError, AssertionError, ArithmeticError, TypeError)
 """Exceptions of xlrd and olefile for damaged files."""
 _SHORT_DATE_KEY = 14
-_RAISED, _LOWERED = 1, 2
+_POSITIONS: dict[int, Tag] = {1: "sup", 2: "sub"}
 _WHITES = (1, 9)
 _BOUND_SHEET, _HEADER, _FOOTER, _BOF, _EOF = 0x85, 0x14, 0x15, 0x809, 0x0A
 _WORKSHEET = 0
@@ -100,13 +100,8 @@ def _runs(book: Any, text: str, changes: Any, font: Any) -> tuple[Run, ...]:
     """Return the runs of a text, whose font changes at some characters."""
     starts = [(0, font), *((start, book.font_list[index]) for start, index in changes)]
     ends = [start for start, _ in starts[1:]] + [len(text)]
-    return marked(Run(text[start:end], _tag(run_font)) for (start, run_font), end in zip(starts, ends, strict=True))
-
-
-def _tag(font: Any) -> Any:
-    if font.struck_out:
-        return "s"
-    return {_RAISED: "sup", _LOWERED: "sub"}.get(font.escapement, "")
+    tags: list[Tag] = ["s" if font.struck_out else _POSITIONS.get(font.escapement, "") for _, font in starts]
+    return marked(Run(text[start:end], tag) for (start, _), end, tag in zip(starts, ends, tags, strict=True))
 
 
 def _margins(source: Path, encoding: str) -> Iterator[tuple[str, str]]:

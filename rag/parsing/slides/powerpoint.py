@@ -112,7 +112,11 @@ class _SlideReader:
         for blip in shape.iter("{*}blip"):
             picture = self._target(blip, "embed")
             if picture in self._package.names:
-                yield self._picture(shape, self._package.read(picture))
+                extent, named = next(shape.iter("{*}ext"), None), next(shape.iter("{*}cNvPr"), None)
+                sides = (int(extent.get(side, 0)) if extent is not None else 0 for side in ("cx", "cy"))
+                width, height = (side / _EMU_PER_POINT for side in sides)
+                description = named.get("descr", "") if named is not None else ""
+                yield deck.picture(self._pictures, self._package.read(picture), (width, height), description)
         body = shape.find("{*}txBody")
         if body is not None:
             yield from _text(body, _placeholder(shape))
@@ -121,13 +125,6 @@ class _SlideReader:
         """Return the name of the part to which an attribute refers, "" if it refers to none."""
         relation = self._package.relations(self._part).get(element.get(f"{_RELATION}{name}", ""))
         return relation.target if relation and not relation.is_external else ""
-
-    def _picture(self, shape: Any, content: bytes) -> str:
-        extent = next(shape.iter("{*}ext"), None)
-        size = tuple(int(extent.get(name, 0)) / _EMU_PER_POINT if extent is not None else 0.0 for name in ("cx", "cy"))
-        described = next(shape.iter("{*}cNvPr"), None)
-        description = described.get("descr", "") if described is not None else ""
-        return deck.picture(self._pictures, content, (size[0], size[1]), description)
 
 
 def _shapes(element: Any, depth: int = 0) -> Iterator[Any]:

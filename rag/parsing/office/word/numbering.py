@@ -131,7 +131,7 @@ def _levels(definition: Any) -> list[_Level]:
 
 def _level(element: Any) -> _Level:
     # A format of several digits ("001, 002, …") is an alternative to one that older programs know.
-    kind = next((mark for mark in element.iter(f"{W}numFmt")), None)
+    kind = next(element.iter(f"{W}numFmt"), None)
     custom = kind.get(f"{W}format", "").partition(",")[0].strip() if kind is not None else ""
     start, restart = _value(element, "start"), _value(element, "lvlRestart")
     return _Level(

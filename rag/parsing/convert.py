@@ -1,6 +1,6 @@
 """Convert any supported file that is not a PDF to a PDF with a text layer.
 
-Converters are imported when needed: openpyxl and python-pptx each cost a parsing process a quarter of a second.
+Converters are imported when needed, as their libraries cost each parsing process some milliseconds.
 """
 
 from pathlib import Path
@@ -32,9 +32,9 @@ def convert(
         errors.UnsupportedFileError: only LibreOffice can read the file, and it is not installed or fails.
     """
     if config.office == "auto" and mime_type in (_DOCUMENTS - {file_types.EPUB}) | _PRESENTATIONS | _LEGACY:
-        from rag.parsing.office import libreoffice_conversion
+        from rag.parsing.office import libreoffice
 
-        converted = libreoffice_conversion.convert(source, mime_type, config, unpacking)
+        converted = libreoffice.convert(source, mime_type, config, unpacking)
         if converted is not None:
             return converted
     if mime_type in types.CONTAINERS:

@@ -20,7 +20,8 @@ from rag.parsing.html.layout import MAX_SIDE_PT
 from rag.parsing.office import charts
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.parsing.pdf.pages import parse_page
-from rag.parsing.slides import pages, powerpoint
+from rag.parsing.slides import powerpoint
+from rag.parsing.slides.convert import add_notes
 from rag.types import BlockKind, ParsedDocument, ParsingConfig
 from tests import offices, pdfs
 
@@ -231,7 +232,7 @@ def test_notes_and_missing_texts_are_added_to_slides_of_another_program(tmp_path
     drawn = pymupdf.open()
     for slide in deck.slides:
         drawn.new_page(width=WIDTH, height=HEIGHT).insert_text((72, 72), "".join(slide.texts[:1]))
-    document = pages.add_notes(drawn, deck)
+    document = add_notes(drawn, deck)
     assert document.page_count == 3
     assert box(document[0], "Outlook").y1 < 100
     for words in ("Remember the harbour.", "Quays were widened"):

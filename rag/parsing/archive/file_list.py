@@ -2,6 +2,7 @@
 
 import html
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from rag import types
 from rag.parsing.conversion import Conversion, SourceText
@@ -27,6 +28,21 @@ def to_pdf(
 def count(number: int, noun: str) -> str:
     """Format "1 file" or "2,000 files"."""
     return f"1 {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+class FileList(NamedTuple):
+    """The list of the files in a document as HTML and as texts; both empty if there are none."""
+
+    html: str = ""
+    texts: tuple[SourceText, ...] = ()
+
+
+def section(title: str, parts: Sequence[types.UnpackedPart]) -> FileList:
+    """Return the list of files below a title."""
+    if not parts:
+        return FileList()
+    text = "\n".join([title, *listed(parts)])
+    return FileList(f"<h2>{html.escape(title)}</h2>{listing(parts)}", (SourceText("the list of files", text),))
 
 
 def listing(parts: Sequence[types.UnpackedPart]) -> str:

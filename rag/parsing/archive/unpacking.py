@@ -2,7 +2,6 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -57,7 +56,12 @@ class Unpacking:
             return
         path = self._folder / f"{len(self._parts):06}"  # never the file's own name, which could be a path
         size = self._write(content, path)
-        reason = self._too_large(size) or _unreadable(path, safe_path(name))
+        if size > self._config.max_file_bytes:
+            reason = N_("more than {limit} MB").format(limit=f"{self._config.max_file_mb:,}")
+        elif self._room < 0:
+            reason = N_("more than {limit} MB unpacked").format(limit=f"{self._config.max_parts_mb:,}")
+        else:
+            reason = _unreadable(path, safe_path(name))
         if reason:
             path.unlink()
             self.leave_out(name, size, reason)
@@ -91,7 +95,7 @@ class Unpacking:
         size = 0
         try:
             with path.open("wb") as target:
-                for chunk in _chunks(content):
+                for chunk in iter(lambda: content.read(CHUNK_BYTES), b""):
                     size += len(chunk)
                     if size > most:
                         break
@@ -102,20 +106,6 @@ class Unpacking:
         finally:
             self._room -= size  # also for files left out, which cost as much to read
         return size
-
-    def _too_large(self, size: int) -> str | None:
-        if size > self._config.max_file_bytes:
-            return N_("more than {limit} MB").format(limit=f"{self._config.max_file_mb:,}")
-        return (
-            N_("more than {limit} MB unpacked").format(limit=f"{self._config.max_parts_mb:,}")
-            if self._room < 0
-            else None
-        )
-
-
-def _chunks(content: BinaryIO) -> Iterator[bytes]:
-    while chunk := content.read(CHUNK_BYTES):
-        yield chunk
 
 
 def _append(target: BinaryIO, chunk: bytes) -> None:

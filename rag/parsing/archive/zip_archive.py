@@ -26,9 +26,11 @@ def to_pdf(source: Path, unpacking: Unpacking) -> Conversion:
     """
     system_files = 0
     with zips.opened(source, unpacking.name) as archive:
-        codec = _names_codec(archive)
+        names = [member.filename for member in archive.infolist() if not member.flag_bits & _UTF8_FLAG]
+        codec = guess_dos(b"\n".join(name.encode("cp437") for name in names if not name.isascii()))
         for member in archive.infolist():
-            if _is_system_file(member.filename):
+            path = PurePosixPath(member.filename)
+            if path.parts[:1] == ("__MACOSX",) or path.name.lower() in _SYSTEM_FILES:
                 system_files += 1
             elif not member.is_dir():
                 _take(archive, member, _name(member, codec), unpacking)
@@ -37,7 +39,11 @@ def to_pdf(source: Path, unpacking: Unpacking) -> Conversion:
 
 
 def _take(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, unpacking: Unpacking) -> None:
-    reason = unpacking.full or _unwanted(member)
+    reason = unpacking.full
+    if member.flag_bits & _ENCRYPTED_FLAG:
+        reason = reason or "encrypted: unpack the archive with its password and add the file itself"
+    if stat.S_IFMT(member.external_attr >> 16) not in {0, stat.S_IFREG}:  # 0 in archives made on Windows
+        reason = reason or "no file but a link or a device"
     if reason:
         unpacking.leave_out(name, member.file_size, reason)
         return
@@ -48,21 +54,8 @@ def _take(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, unpackin
         unpacking.leave_out(name, member.file_size, "damaged, or compressed in an unknown way")
 
 
-def _unwanted(member: zipfile.ZipInfo) -> str | None:
-    if member.flag_bits & _ENCRYPTED_FLAG:
-        return "encrypted: unpack the archive with its password and add the file itself"
-    kind = stat.S_IFMT(member.external_attr >> 16)  # 0 in archives made on Windows
-    return None if kind in {0, stat.S_IFREG} else "no file but a link or a device"
-
-
-def _names_codec(archive: zipfile.ZipFile) -> str:
-    """Return the codec of the names that are not marked as UTF-8; zipfile reads them as code page 437."""
-    names = (member.filename for member in archive.infolist() if not member.flag_bits & _UTF8_FLAG)
-    return guess_dos(b"\n".join(name.encode("cp437") for name in names if not name.isascii()))
-
-
 def _name(member: zipfile.ZipInfo, codec: str) -> str:
-    """Decode a member's name: many programs write UTF-8 without the flag."""
+    """Decode a member's name, which zipfile reads as code page 437: many programs write UTF-8 without the flag."""
     if member.flag_bits & _UTF8_FLAG:
         return member.filename
     content = member.filename.encode("cp437")
@@ -70,8 +63,3 @@ def _name(member: zipfile.ZipInfo, codec: str) -> str:
         return content.decode()
     except UnicodeDecodeError:
         return content.decode(codec, errors="replace")
-
-
-def _is_system_file(name: str) -> bool:
-    path = PurePosixPath(name)
-    return path.parts[:1] == ("__MACOSX",) or path.name.lower() in _SYSTEM_FILES

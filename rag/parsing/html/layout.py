@@ -131,7 +131,7 @@ class PageWriter:
         device = self._writer.begin_page(pymupdf.Rect(0, 0, scale * width, scale * height))
         story.draw(device, pymupdf.Matrix(scale, scale))
         self._writer.end_page()
-        if to_unicode.is_needed(html):
+        if to_unicode.is_needed(html):  # opening lays it out again
             with self._opened(html, style, Paper(width, height, paper.font_size)) as pages:
                 to_unicode.collect(pages, html, self._glyphs)
         return boxes
@@ -178,22 +178,18 @@ def _style(paper: Paper) -> str:
 
 
 def _flows(parts: list[markup.Part], archive: Any) -> list[_Flow]:
-    """Group the parts by paper: everything that fits on A4 together, each wide table by itself."""
+    """Group the parts by paper: everything that fits on A4 together, each wide table by itself in small type."""
     flows: list[_Flow] = []
     for part in parts:
         if part.is_table and _needed_width(part.reopened + part.html, A4, archive) > A4.width + _TOLERANCE_PT:
-            flows.append(_Flow(part.html, _wider_paper(part.html, archive)))
+            width = _needed_width(part.html, _SMALL_TYPE, archive)
+            wide = _LANDSCAPE._replace(width=max(width, A4.height))
+            flows.append(_Flow(part.html, _SMALL_TYPE if width <= A4.width + _TOLERANCE_PT else wide))
         elif flows and flows[-1].paper == A4:
             flows[-1] = _Flow(flows[-1].html + part.html, A4)
         elif _CONTENT.search(part.html):
             flows.append(_Flow(part.reopened + part.html, A4))
     return flows
-
-
-def _wider_paper(table: str, archive: Any) -> Paper:
-    """Choose paper with small type for a wide table: A4 portrait, A4 landscape, or as wide as it needs."""
-    width = _needed_width(table, _SMALL_TYPE, archive)
-    return _SMALL_TYPE if width <= A4.width + _TOLERANCE_PT else _LANDSCAPE._replace(width=max(width, A4.height))
 
 
 def _needed_width(html: str, paper: Paper, archive: Any) -> float:

@@ -33,23 +33,18 @@ def _break_run(run: str) -> str:
     since = 0
     previous = ""
     for character in run:
-        if previous and not _joins(previous, character) and (since >= PIECE or _may_end(previous, character)):
+        is_joined = (
+            character in _JOINS
+            or previous in _PREVIOUS_JOINS
+            or unicodedata.category(character) in _MARKS
+            or unicodedata.combining(previous or " ") == _VIRAMA
+        )
+        is_after_punctuation = previous in _PUNCTUATION and character not in _PUNCTUATION
+        may_end = since >= PIECE or is_after_punctuation or _UNSPACED.match(character)
+        if previous and may_end and not is_joined:
             written.append(BREAK)
             since = 0
         written.append(character)
         previous = character
         since += 1
     return "".join(written)
-
-
-def _may_end(previous: str, character: str) -> bool:
-    """Return whether a line may end between the two characters before `PIECE` characters have passed."""
-    after_punctuation = previous in _PUNCTUATION and character not in _PUNCTUATION
-    return after_punctuation or _UNSPACED.match(character) is not None
-
-
-def _joins(previous: str, character: str) -> bool:
-    """Return whether no line may end between the two characters."""
-    if character in _JOINS or previous in _PREVIOUS_JOINS:
-        return True
-    return unicodedata.category(character) in _MARKS or unicodedata.combining(previous) == _VIRAMA

@@ -7,6 +7,7 @@ opportunities.
 
 import base64
 import binascii
+import contextlib
 import html as escaping
 import re
 from collections.abc import Iterable, Mapping
@@ -176,15 +177,12 @@ class _Writer:
             style = self._style.pop()
             self._end_hidden(name, style)
             if not style.is_gone:
-                self._end_shown()
+                name, _ = self._open.pop()
+                self._written.append(" " if not name else "" if name in _EMPTY else f"</{name}>")
+                if name == "table":
+                    self.end_part(is_table=True)
         if element.tail:
             self._text(element.tail)
-
-    def _end_shown(self) -> None:
-        name, _ = self._open.pop()
-        self._written.append(" " if not name else "" if name in _EMPTY else f"</{name}>")
-        if name == "table":
-            self.end_part(is_table=True)
 
     def add_hidden(self) -> None:
         """Add the text that nobody sees as the last part."""
@@ -231,28 +229,23 @@ class _Writer:
         self._written.append(escaped(text))
 
     def _picture(self, element: Any, style: Style) -> None:
-        content = self._content(element.get("src") or "")
+        """Write a picture, or its alternative text if it cannot be shown."""
+        address, words = element.get("src") or "", element.get("alt", "")
+        content = self._images.get(address)
+        if not content and (start := _DATA_URI.match(address)):
+            with contextlib.suppress(binascii.Error, ValueError):
+                content = base64.b64decode(address[start.end() :])
         if style.is_gone or style.is_invisible:
-            self._hidden.append("" if content else element.get("alt", ""))
-        else:
-            self._written.append(self._picture_tag(content, element) if content else _alternative(element))
-
-    def _content(self, address: str) -> bytes | None:
-        if found := self._images.get(address):
-            return found
-        if not (start := _DATA_URI.match(address)):
-            return None
-        try:
-            return base64.b64decode(address[start.end() :])
-        except (binascii.Error, ValueError):
-            return None
-
-    def _picture_tag(self, content: bytes, element: Any) -> str:
-        name = f"picture-{len(self.pictures) + 1}"
-        self.pictures[name] = content
-        sizes = {key: element.get(key, "") for key in ("width", "height")}
-        kept = all(not size or (_DIGITS.fullmatch(size) and int(size) <= MAX_PICTURE_PX) for size in sizes.values())
-        return f'<img src="{name}"' + "".join(f' {k}="{size}"' for k, size in sizes.items() if size and kept) + ">"
+            self._hidden.append("" if content else words)
+        elif content:
+            name = f"picture-{len(self.pictures) + 1}"
+            self.pictures[name] = content
+            sizes = {key: element.get(key, "") for key in ("width", "height")}
+            if any(size and not (_DIGITS.fullmatch(size) and int(size) <= MAX_PICTURE_PX) for size in sizes.values()):
+                sizes = {}
+            self._written.append(f'<img src="{name}"' + "".join(f' {k}="{v}"' for k, v in sizes.items() if v) + ">")
+        elif words.strip():
+            self._written.append(f"<i>{escaped(words)}</i>")
 
 
 def _field(element: Any) -> str:
@@ -261,12 +254,6 @@ def _field(element: Any) -> str:
     if kind in {"checkbox", "radio"}:
         return f"{_TICKED if 'checked' in element.attrib else _UNTICKED} "
     return str(element.get("value", "")) if kind in _TYPED_FIELDS else ""
-
-
-def _alternative(element: Any) -> str:
-    """Return the alternative text of a picture that cannot be shown."""
-    words = element.get("alt", "")
-    return f"<i>{escaped(words)}</i>" if words.strip() else ""
 
 
 def escaped(text: str) -> str:

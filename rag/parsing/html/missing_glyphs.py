@@ -64,8 +64,16 @@ def font(name: str, characters: str) -> bytes:
     """Return a TrueType font that draws each of `characters` as a box, with a glyph of its own."""
     count = len(characters) + 1
     glyph = _glyph()
+    # Each character has a group of its own in the character map (format 12).
+    codes = sorted((ord(character), number) for number, character in enumerate(characters, start=1))
+    groups = b"".join(struct.pack(">III", code, code, number) for code, number in codes)
+    texts = [(number, text.encode("utf-16-be")) for number, text in ((1, name), (2, "Regular"), (4, name), (6, name))]
+    names, strings = b"", b""
+    for number, text in texts:
+        names += struct.pack(">6H", 3, 1, 0x409, number, len(text), len(strings))
+        strings += text
     tables = {
-        b"cmap": _character_map(characters),
+        b"cmap": struct.pack(">4HI2H3I", 0, 1, 3, 10, 12, 12, 0, 16 + len(groups), 0, len(characters)) + groups,
         b"glyf": glyph * count,
         b"head": struct.pack(
             ">IIIIHHQQhhhhHHhhh", 0x10000, 0x10000, 0, 0x5F0F3CF5, 0, _UNITS_PER_EM, 0, 0, *_OUTER, 0, 8, 2, 1, 0
@@ -74,20 +82,18 @@ def font(name: str, characters: str) -> bytes:
         b"hmtx": struct.pack(">Hh", _ADVANCE, _OUTER[0]) * count,
         b"loca": struct.pack(f">{count + 1}I", *range(0, len(glyph) * (count + 1), len(glyph))),
         b"maxp": struct.pack(">IH13H", 0x10000, count, 8, 2, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0),
-        b"name": _names(name),
+        b"name": struct.pack(">3H", 0, len(texts), 6 + len(names)) + names + strings,
         b"post": struct.pack(">IIhhIIIII", 0x30000, 0, 0, 0, 0, 0, 0, 0, 0),
     }
-    return _file(tables)
-
-
-def _names(name: str) -> bytes:
-    """Return the names of the font's family, style, and of the font itself (OpenType, name)."""
-    texts = [(number, text.encode("utf-16-be")) for number, text in ((1, name), (2, "Regular"), (4, name), (6, name))]
-    records, contents = b"", b""
-    for number, content in texts:
-        records += struct.pack(">6H", 3, 1, 0x409, number, len(content), len(contents))
-        contents += content
-    return struct.pack(">3H", 0, len(texts), 6 + len(records)) + records + contents
+    directory, contents = b"", b""
+    for key, table in tables.items():
+        padded = table + bytes(-len(table) % 4)
+        checksum = sum(struct.unpack(f">{len(padded) // 4}I", padded)) & 0xFFFFFFFF
+        directory += key + struct.pack(">III", checksum, 12 + 16 * len(tables) + len(contents), len(table))
+        contents += padded
+    search = 1 << len(tables).bit_length() - 1
+    ranges = (search * 16, search.bit_length() - 1, (len(tables) - search) * 16)
+    return struct.pack(">I4H", 0x10000, len(tables), *ranges) + directory + contents
 
 
 def _glyph() -> bytes:
@@ -96,30 +102,6 @@ def _glyph() -> bytes:
     for (left, bottom, right, top), step in ((_OUTER, 1), (_INNER, -1)):
         corners += [(left, bottom), (left, top), (right, top), (right, bottom)][::step]
     steps = [(x - before_x, y - before_y) for (before_x, before_y), (x, y) in pairwise([(0, 0), *corners])]
-    head = struct.pack(">h4hHHH", 2, *_OUTER, 3, 7, 0)
     xs, ys = zip(*steps, strict=True)
-    return head + b"\1" * 8 + struct.pack(">8h", *xs) + struct.pack(">8h", *ys)
-
-
-def _character_map(characters: str) -> bytes:
-    """Return a table that maps each character to its glyph (OpenType, cmap format 12)."""
-    glyphs = sorted((ord(character), glyph) for glyph, character in enumerate(characters, start=1))
-    groups = b"".join(struct.pack(">III", code, code, glyph) for code, glyph in glyphs)
-    head = struct.pack(">HHHHI", 0, 1, 3, 10, 12)
-    return head + struct.pack(">HHIII", 12, 0, 16 + len(groups), 0, len(characters)) + groups
-
-
-def _file(tables: dict[bytes, bytes]) -> bytes:
-    """Join the tables of a font, each at a multiple of four bytes."""
-    position = 12 + 16 * len(tables)
-    directory, contents = b"", b""
-    for name, content in tables.items():
-        padded = content + bytes(-len(content) % 4)
-        checksum = sum(struct.unpack(f">{len(padded) // 4}I", padded)) & 0xFFFFFFFF
-        directory += name + struct.pack(">III", checksum, position + len(contents), len(content))
-        contents += padded
-    search = 1 << len(tables).bit_length() - 1
-    head = struct.pack(
-        ">I4H", 0x10000, len(tables), search * 16, search.bit_length() - 1, len(tables) * 16 - search * 16
-    )
-    return head + directory + contents
+    head = struct.pack(">h4hHHH", 2, *_OUTER, 3, 7, 0)
+    return head + b"\1" * 8 + struct.pack(">8h8h", *xs, *ys)

@@ -1,11 +1,8 @@
-"""Read the text of plain text and HTML independently of the layout, to detect lost text."""
+"""Read the text of HTML independently of the layout, to detect lost text."""
 
 import html.parser
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
-
-from rag.parsing.conversion import SourceText
 
 _HIDDEN = frozenset(("head", "ix:references", "ix:resources", "object", "script", "style", "template", "title"))
 _HEADING = re.compile("h[1-6]")
@@ -21,18 +18,6 @@ class HtmlText(NamedTuple):
     line: int
     text: str
     is_heading: bool
-
-
-def of_lines(text: str) -> Iterator[SourceText]:
-    """Yield the lines of plain text."""
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            yield SourceText(f"line {number}", line)
-
-
-def of_html(text: str) -> list[SourceText]:
-    """Return the visible text of HTML, paragraph by paragraph, cell by cell."""
-    return [SourceText(f"line {part.line}", part.text) for part in read_html(text)]
 
 
 def read_html(text: str) -> list[HtmlText]:

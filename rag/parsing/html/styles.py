@@ -118,10 +118,10 @@ class Styles:
         if not count:
             return
         for element in cssselect2.ElementWrapper.from_html_root(root).iter_subtree():
-            found = [payload for *_, payload in matcher.match(element)]
-            if found:
-                self._rules[element.etree_element] = [values for values, _ in found]
-                self._important[element.etree_element] = [values for _, values in found]
+            rules = [payload for *_, payload in matcher.match(element)]
+            if rules:
+                self._rules[element.etree_element] = [values for values, _ in rules]
+                self._important[element.etree_element] = [values for _, values in rules]
 
     def _values(self, element: Any) -> _Values:
         """Return the values that apply to an element by the cascade."""
@@ -133,8 +133,8 @@ class Styles:
             self._parsed[style] = _declarations(tinycss2.parse_blocks_contents(style, True, True))
         values, important = self._parsed[style]
         applied = _of_attributes(attributes)
-        for one in (*self._rules.get(element, ()), values, *self._important.get(element, ()), important):
-            applied.update(one)
+        for rule in (*self._rules.get(element, ()), values, *self._important.get(element, ()), important):
+            applied.update(rule)
         return applied
 
 
@@ -219,7 +219,7 @@ def _color(values: _Values, parent: Style) -> RGBA | None:
 
 def _background(values: _Values, parent: Style) -> RGBA | None:
     """Return the colour behind the text, None if it is a picture, a gradient or another element."""
-    known = None if values.get("position") in {"absolute", "fixed"} else parent.background
+    background = None if values.get("position") in {"absolute", "fixed"} else parent.background
     for name in ("background", "background-image", "background-color"):
         value = values.get(name, "")
         if "(" in value and not value.startswith(("rgb", "hsl")):
@@ -227,8 +227,8 @@ def _background(values: _Values, parent: Style) -> RGBA | None:
         for word in re.findall(r"[\w#-]+(?:\([^)]*\))?", value):
             color = parse_color(word)
             if isinstance(color, RGBA) and color.alpha:
-                known = color if color.alpha > 0.5 else None
-    return known
+                background = color if color.alpha > 0.5 else None
+    return background
 
 
 def _shift(values: _Values, size: float, around: float) -> int:
@@ -255,14 +255,14 @@ def _font_size(values: _Values, around: float) -> float:
 
 def _length(value: str, size: float) -> float | None:
     """Return a length in pixels, shares and ems of the font's `size`; None if `value` is none."""
-    found = _LENGTH.fullmatch(value)
-    if found is None:
+    match = _LENGTH.fullmatch(value)
+    if match is None:
         return None
-    factor = size / 100 if found[2] == "%" else size / 2 if found[2] == "ex" else size if found[2] == "em" else None
-    return float(found[1]) * (_PX.get(found[2], 1.0) if factor is None else factor)
+    factor = size / 100 if match[2] == "%" else size / 2 if match[2] == "ex" else size if match[2] == "em" else None
+    return float(match[1]) * (_PX.get(match[2], 1.0) if factor is None else factor)
 
 
 def _number(value: str) -> float:
     """Return the first number in `value`, with percent as a share if it ends with it; 1 if there is none."""
-    found = _NUMBER.search(value)
-    return (float(found[0]) / (100 if value.endswith("%") else 1)) if found else 1.0
+    match = _NUMBER.search(value)
+    return (float(match[0]) / (100 if value.endswith("%") else 1)) if match else 1.0

@@ -28,7 +28,10 @@ def from_text(text: str) -> Conversion:
     side = ' dir="rtl"' if is_right_to_left(text) else ""
     ends = [f'<pre{side} style="page-break-after: always">'] * (len(pages) - 1) + [f"<pre{side}>"]
     html = "".join(f"{end}\n{escaping.escape(page, quote=False)}</pre>" for end, page in zip(ends, pages, strict=False))
-    return Conversion(lay_out(html), tuple(source_text.of_lines(text)))
+    lines = enumerate(text.split("\n"), start=1)
+    return Conversion(
+        lay_out(html), tuple(SourceText(f"line {number}", line) for number, line in lines if line.strip())
+    )
 
 
 def from_markdown(text: str) -> Conversion:
@@ -41,4 +44,5 @@ def from_markdown(text: str) -> Conversion:
 def from_html(text: str) -> Conversion:
     """Convert HTML."""
     title, author = markup.title_and_author(text)
-    return Conversion(lay_out(text, title=title, author=author), tuple(source_text.of_html(text)))
+    texts = (SourceText(f"line {part.line}", part.text) for part in source_text.read_html(text))
+    return Conversion(lay_out(text, title=title, author=author), tuple(texts))

@@ -35,26 +35,17 @@ def is_needed(text: str) -> bool:
 def collect(pages: Iterable[Any], text: str, glyphs: Glyphs) -> None:
     """Count into `glyphs` what the glyphs on laid out `pages` (`pymupdf.Page`) stand for.
 
-    This takes as long as the layout, so it is done only where `text` needs it. One line break opportunity is enough.
+    This takes as long as the layout, so it is done only where `text` needs it.
     """
-    if _NEEDS_TABLE.search(text) is None:
-        if BREAK in text:
-            _collect_break(pages, glyphs)
+    if not is_needed(text):
         return
-    for page in pages:
-        for span in page.get_texttrace():
-            font = glyphs.setdefault(span["font"], defaultdict(Counter))
-            for number, characters in _clusters(span["chars"]):
-                font[number][characters] += 1
-
-
-def _collect_break(pages: Iterable[Any], glyphs: Glyphs) -> None:
-    for page in pages:
-        for span in page.get_texttrace():
-            for number, characters in _clusters(span["chars"]):
-                if characters == BREAK:
-                    glyphs.setdefault(span["font"], defaultdict(Counter))[number][BREAK] += 1
-                    return
+    needs_all = _NEEDS_TABLE.search(text) is not None
+    for span in (span for page in pages for span in page.get_texttrace()):
+        for number, characters in _clusters(span["chars"]):
+            if needs_all or characters == BREAK:
+                glyphs.setdefault(span["font"], defaultdict(Counter))[number][characters] += 1
+            if not needs_all and characters == BREAK:  # one line break opportunity is enough
+                return
 
 
 def _clusters(characters: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, str]]:
@@ -89,9 +80,9 @@ def write_tables(document: Any, glyphs: Mapping[str, Mapping[int, Counter[str]]]
         if kind != "xref" or name not in glyphs:
             continue
         stream = int(value.split()[0])
-        own = _parse(document.xref_stream(stream).decode("latin-1"))
-        seen = {glyph: _meaning(counts, own.get(glyph)) for glyph, counts in glyphs[name].items()}
-        document.update_stream(stream, _table({**own, **seen}))
+        table = _parse(document.xref_stream(stream).decode("latin-1"))
+        seen = {glyph: _meaning(counts, table.get(glyph)) for glyph, counts in glyphs[name].items()}
+        document.update_stream(stream, _table({**table, **seen}))
 
 
 def _parse(table: str) -> dict[int, str]:
@@ -117,7 +108,7 @@ def _table(meanings: Mapping[int, str]) -> bytes:
     ).encode()
 
 
-def _meaning(counts: Counter[str], own: str | None) -> str:
+def _meaning(counts: Counter[str], mapped: str | None) -> str:
     """Return the characters that a glyph stands for.
 
     A glyph that the font made for one character stands for it, since syllables are laid out in another order than they
@@ -126,6 +117,6 @@ def _meaning(counts: Counter[str], own: str | None) -> str:
     meanings = [text for text, _ in counts.most_common() if text and text != BREAK]
     if not meanings:
         return NO_TEXT
-    if own is None or own.isspace() or max(meanings[0]) > "\uffff":
+    if mapped is None or mapped.isspace() or max(meanings[0]) > "\uffff":
         return meanings[0]
-    return unicodedata.normalize("NFKC", own) if _FORM.fullmatch(own) else own
+    return unicodedata.normalize("NFKC", mapped) if _FORM.fullmatch(mapped) else mapped

@@ -2,7 +2,7 @@
 
 import datetime as dt
 import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +29,14 @@ def to_pdf(source: Path) -> Conversion:
     events = read(source.read_bytes())
     if not events:
         raise errors.UnreadableFileError(N_("The calendar is damaged or has no appointments. Export it once more."))
-    document = lay_out(*(_table(rows) for rows in events))
-    texts = (SourceText(f"appointment {number}", _text(rows)) for number, rows in enumerate(events, start=1))
-    return Conversion(document, tuple(texts))
+    tables = []
+    texts = []
+    for number, rows in enumerate(events, start=1):
+        cells = ((html.escape(name), html.escape(value).replace("\n", "<br>")) for name, value in rows)
+        lines = "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in cells)
+        tables.append(f"<table>{lines}</table><p></p>")
+        texts.append(SourceText(f"appointment {number}", "\n".join(f"{name} {value}" for name, value in rows)))
+    return Conversion(lay_out(*tables), tuple(texts))
 
 
 def read(content: bytes) -> list[list[Row]]:
@@ -100,12 +105,3 @@ def _person(address: Any) -> str:
 
 def _words(value: Any) -> str:
     return " ".join(str(value or "").split())
-
-
-def _table(rows: Sequence[Row]) -> str:
-    cells = ((html.escape(name), html.escape(value).replace("\n", "<br>")) for name, value in rows)
-    return "<table>" + "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in cells) + "</table><p></p>"
-
-
-def _text(rows: Sequence[Row]) -> str:
-    return "\n".join(f"{name} {value}" for name, value in rows)

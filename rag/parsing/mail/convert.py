@@ -2,18 +2,18 @@
 
 import html
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from rag import errors, types
 from rag.messages import N_
-from rag.parsing.archive.file_list import listed, listing
+from rag.parsing.archive import file_list
 from rag.parsing.archive.unpacking import Unpacking
 from rag.parsing.conversion import Conversion, SourceText
 from rag.parsing.html import markup
 from rag.parsing.html.layout import lay_out
 from rag.parsing.mail import eml
-from rag.parsing.mail.message import Attachment, Message
+from rag.parsing.mail.eml import Attachment, Message
 
 _SHOWN_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/bmp", "image/tiff"})
 
@@ -30,9 +30,13 @@ def to_pdf(source: Path, mime_type: str, unpacking: Unpacking) -> Conversion:
         if attachment not in pictures.values():
             unpacking.take(attachment.name, io.BytesIO(attachment.content))
     images = {address: picture.content for address, picture in pictures.items()}
-    document = lay_out(*_fragments(mail, unpacking.parts), images=images)
-    document.set_metadata(_metadata(mail))
-    return Conversion(document, tuple(_texts(mail, unpacking.parts)))
+    files = file_list.section("Attachments", unpacking.parts)
+    document = lay_out(*_fragments(mail), files.html, images=images)
+    dated = {"creationDate": f"D:{mail.dated:%Y%m%d%H%M%S}"} if mail.dated else {}
+    document.set_metadata({"title": mail.subject, "author": mail.author, **dated})
+    headers = "\n".join([mail.subject, *(f"{name} {value}" for name, value in mail.headers)])
+    texts = [SourceText("the mail's text", text) for body in mail.bodies for text in body.paragraphs()]
+    return Conversion(document, (SourceText("the mail's headers", headers), *texts, *files.texts))
 
 
 def _read(source: Path, mime_type: str, name: str) -> Message:
@@ -51,18 +55,18 @@ def _read(source: Path, mime_type: str, name: str) -> Message:
 def _shown_pictures(mail: Message) -> dict[str, Attachment]:
     """Return the attachments that the text shows as pictures, by the addresses it uses for them."""
     by_id = {attachment.content_id: attachment for attachment in mail.attachments if attachment.content_id}
-    found = {}
+    pictures = {}
     for body in mail.bodies:
         for image in markup.read(body.text).iter("img") if body.is_html else ():
             address = image.get("src") or ""
             scheme, _, content_id = address.partition(":")
             picture = by_id.get(content_id.strip().strip("<>"))
             if scheme.lower() == "cid" and picture is not None and picture.mime_type in _SHOWN_TYPES:
-                found[address] = picture
-    return found
+                pictures[address] = picture
+    return pictures
 
 
-def _fragments(mail: Message, parts: Sequence[types.UnpackedPart]) -> Iterable[str]:
+def _fragments(mail: Message) -> Iterable[str]:
     """Yield the HTML of the page, each text by itself so that unclosed tags have no effect on the others."""
     rows = "".join(
         f"<tr><th>{html.escape(name)}</th><td>{html.escape(value)}</td></tr>" for name, value in mail.headers
@@ -72,26 +76,9 @@ def _fragments(mail: Message, parts: Sequence[types.UnpackedPart]) -> Iterable[s
     for body in mail.bodies:
         yield "<hr>"
         yield body.text if body.is_html else _plain_to_html(body.text)
-    if parts:
-        yield f"<h2>Attachments</h2>{listing(parts)}"
 
 
 def _plain_to_html(text: str) -> str:
     """Return plain text as HTML that keeps its lines and its paragraphs."""
     lines = [html.escape(line).replace("  ", " \N{NO-BREAK SPACE}") for line in text.expandtabs(4).splitlines()]
     return f"<div>{'<br>'.join(lines)}</div>"
-
-
-def _texts(mail: Message, parts: Sequence[types.UnpackedPart]) -> Iterable[SourceText]:
-    yield SourceText(
-        "the mail's headers", "\n".join([mail.subject, *(f"{name} {value}" for name, value in mail.headers)])
-    )
-    for body in mail.bodies:
-        yield from (SourceText("the mail's text", text) for text in body.paragraphs())
-    if parts:
-        yield SourceText("the list of attachments", "\n".join(["Attachments", *listed(parts)]))
-
-
-def _metadata(mail: Message) -> dict[str, str]:
-    dated = {"creationDate": f"D:{mail.dated:%Y%m%d%H%M%S}"} if mail.dated else {}
-    return {"title": mail.subject, "author": mail.author, **dated}

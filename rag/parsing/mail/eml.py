@@ -1,4 +1,4 @@
-"""Read EML mails (RFC 5322, MIME) with the standard library."""
+"""A mail as read from a file of any format, and the reader of EML files (RFC 5322, MIME)."""
 
 import base64
 import datetime as dt
@@ -6,22 +6,24 @@ import email
 import email.errors
 import email.header
 import email.policy
+import functools
 import mimetypes
 import re
+import struct
 from collections.abc import Callable, Iterator
 from email.message import EmailMessage
 from email.utils import parsedate_to_datetime
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from rag.parsing.encoding import codec_of, decode
+from rag.parsing.html import source_text
 from rag.parsing.mail import appointments
-from rag.parsing.mail.message import Attachment, Body, Message
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS
 
 SHOWN_HEADERS = ("From", "To", "Cc", "Bcc", "Reply-To", "Date", "Subject")
-_FAILURES = (*MUPDF_ERRORS, email.errors.MessageError)
-"""Exceptions of the library for malformed headers."""
+FAILURES = (*MUPDF_ERRORS, email.errors.MessageError, OSError, struct.error)
+"""Exceptions of the libraries for malformed headers, and damaged or forged files."""
 _URL = re.compile(r"<?\bhttps?://\S+")
 _ENCODED_WORDS = re.compile(
     r"=\?([\w.:-]+)(?:\*[\w-]*)?\?([bq])\?[^?]*\?=(?:\s*=\?\1(?:\*[\w-]*)?\?\2\?[^?]*\?=)*", re.IGNORECASE
@@ -30,6 +32,37 @@ _ENCODED_WORDS = re.compile(
 _PARAMETER_CHARSET = re.compile(r"(?<=\*=)[\w.:-]+(?='[\w-]*')")
 """Matches the character set of a parameter (RFC 2231)."""
 _Value = TypeVar("_Value")
+
+
+class Body(NamedTuple):
+    """A text of a mail."""
+
+    text: str
+    is_html: bool = False
+
+    def paragraphs(self) -> list[str]:
+        """Return the visible text."""
+        return [part.text for part in source_text.read_html(self.text)] if self.is_html else [self.text]
+
+
+class Attachment(NamedTuple):
+    """A file in a mail. HTML may show it as a picture by its `content_id`."""
+
+    name: str
+    content: bytes
+    mime_type: str = "application/octet-stream"
+    content_id: str | None = None
+
+
+class Message(NamedTuple):
+    """A mail with its decoded `headers` in display order; `author` is the sender's name."""
+
+    headers: tuple[tuple[str, str], ...]
+    bodies: tuple[Body, ...]
+    attachments: tuple[Attachment, ...]
+    subject: str = ""
+    author: str = ""
+    dated: dt.datetime | None = None
 
 
 class _Policy(email.policy.EmailPolicy):
@@ -73,13 +106,14 @@ def _message(mail: EmailMessage) -> Message:
             invitation = events[0]
         else:
             attachments.append(part)
-    shown = ((name, value) for name in SHOWN_HEADERS if (value := header(mail, name)))
+    sender = tried(lambda: mail["From"].addresses[0])
+    headers = ((name, value) for name in SHOWN_HEADERS if (value := header(mail, name)))
     return Message(
-        headers=(*shown, *(row for row in invitation if row[0] != appointments.DESCRIPTION or not bodies)),
+        headers=(*headers, *(row for row in invitation if row[0] != appointments.DESCRIPTION or not bodies)),
         bodies=tuple(bodies),
         attachments=tuple(attachments),
         subject=header(mail, "Subject"),
-        author=_author(mail),
+        author=" ".join(str(sender.display_name or sender.addr_spec).split()) if sender else "",
         dated=date_of(header(mail, "Date")),
     )
 
@@ -89,7 +123,7 @@ def _message(mail: EmailMessage) -> Message:
 
 def header(mail: EmailMessage, name: str) -> str:
     """Return a header's decoded value in one line, "" if there is none."""
-    value = _tried(lambda: str(mail[name] or ""))
+    value = tried(lambda: str(mail[name] or ""))
     if value is None:
         raw = next((value for key, value in mail.raw_items() if key.lower() == name.lower()), "")
         value = str(raw).encode(errors="surrogateescape").decode(errors="replace")
@@ -98,18 +132,14 @@ def header(mail: EmailMessage, name: str) -> str:
 
 def date_of(value: str) -> dt.datetime | None:
     """Parse the time of a Date header; return None if it is invalid."""
-    return _tried(lambda: parsedate_to_datetime(value))
+    return tried(lambda: parsedate_to_datetime(value))
 
 
-def _author(mail: EmailMessage) -> str:
-    sender = _tried(lambda: mail["From"].addresses[0])
-    return " ".join(str(sender.display_name or sender.addr_spec).split()) if sender else ""
-
-
-def _tried(read: Callable[[], _Value]) -> _Value | None:
+def tried(read: Callable[[], _Value]) -> _Value | None:
+    """Read a value; return None if it is missing or damaged."""
     try:
         return read()
-    except _FAILURES:
+    except FAILURES:
         return None
 
 
@@ -118,31 +148,46 @@ def _tried(read: Callable[[], _Value]) -> _Value | None:
 
 def _parts(part: EmailMessage) -> Iterator[Body | Attachment]:
     """Yield texts and files in order; an embedded mail is a file."""
-    kind = part.get_content_type()
-    children = _children(part)
-    if kind in {"message/rfc822", "message/global"} and children:
-        yield from (_mail_in(child, name_of(part)) for child in children)
-    elif kind == "message/delivery-status" and children:
-        yield Body("\n".join(f"{name}: {value}" for child in children for name, value in child.raw_items()))
-    elif not children:
+    kind, payload = part.get_content_type(), part.get_payload()
+    children = [child for child in payload if isinstance(child, EmailMessage)] if isinstance(payload, list) else []
+    if not children:
         yield _leaf(part, kind)
+    elif kind in {"message/rfc822", "message/global"}:
+        for mail in children:
+            content = tried(functools.partial(mail.as_bytes, policy=POLICY))
+            name = name_of(part) or header(mail, "Subject") or "mail"
+            yield Attachment(
+                name if name.lower().endswith(".eml") else f"{name}.eml",
+                content or str(mail).encode(errors="surrogateescape"),
+                "message/rfc822",
+            )
+    elif kind == "message/delivery-status":
+        yield Body("\n".join(f"{name}: {value}" for child in children for name, value in child.raw_items()))
     elif kind == "multipart/alternative":
-        yield from _best([list(_parts(child)) for child in children])
+        # The most complete alternative text, and the files of all alternatives.
+        alternatives = [list(_parts(child)) for child in children]
+        yield from fullest([[text for text in parts if isinstance(text, Body)] for parts in alternatives])
+        yield from (file for parts in alternatives for file in parts if isinstance(file, Attachment))
     else:
         for child in children:
             yield from _parts(child)
 
 
-def _children(part: EmailMessage) -> list[EmailMessage]:
-    payload = part.get_payload()
-    return [child for child in payload if isinstance(child, EmailMessage)] if isinstance(payload, list) else []
-
-
-def _best(alternatives: list[list[Body | Attachment]]) -> Iterator[Body | Attachment]:
-    """Yield the most complete alternative text, and the files of all alternatives."""
-    yield from fullest([[part for part in parts if isinstance(part, Body)] for parts in alternatives])
-    for parts in alternatives:
-        yield from (part for part in parts if isinstance(part, Attachment))
+def _leaf(part: EmailMessage, kind: str) -> Body | Attachment:
+    name, is_html = name_of(part), kind == "text/html"
+    content = tried(lambda: part.get_payload(decode=True))
+    if not isinstance(content, bytes):  # its transfer encoding is damaged
+        content = str(part.get_payload()).encode(errors="surrogateescape")
+    # A multipart without parts is text, too.
+    is_text = kind.startswith(("text/plain", "text/html", "multipart/")) and not name
+    if not is_text or tried(part.get_content_disposition) == "attachment":
+        content_id = re.sub(r"[<>\s]", "", header(part, "Content-ID")) or None
+        return Attachment(name or f"attachment{mimetypes.guess_extension(kind) or ''}", content, kind, content_id)
+    text = decode(content, tried(part.get_content_charset), is_html=is_html)
+    if tried(lambda: part.get_param("format")) == "flowed":
+        # Lines that end with a space go on in the next one (RFC 3676), except the signature separator.
+        text = re.sub(r"(?<!^--) \r?\n(?![>\s])", " ", text, flags=re.MULTILINE)
+    return Body(text, is_html=is_html)
 
 
 def fullest(alternatives: list[list[Body]]) -> list[Body]:
@@ -159,47 +204,6 @@ def _characters(bodies: list[Body]) -> int:
     return sum(len("".join(_URL.sub("", text).split())) for body in bodies for text in body.paragraphs())
 
 
-def _leaf(part: EmailMessage, kind: str) -> Body | Attachment:
-    name = name_of(part)
-    content = _content(part)
-    # A multipart without parts is text, too.
-    is_text = kind.startswith(("text/plain", "text/html", "multipart/")) and not name
-    is_text = is_text and _disposition(part) != "attachment"
-    if is_text:
-        return Body(_text(part, content), is_html=kind == "text/html")
-    content_id = re.sub(r"[<>\s]", "", header(part, "Content-ID")) or None
-    return Attachment(name or f"attachment{mimetypes.guess_extension(kind) or ''}", content, kind, content_id)
-
-
-def _content(part: EmailMessage) -> bytes:
-    """Decode the transfer encoding as far as possible."""
-    content = _tried(lambda: part.get_payload(decode=True))
-    if isinstance(content, bytes):
-        return content
-    return str(part.get_payload()).encode(errors="surrogateescape")
-
-
-def _text(part: EmailMessage, content: bytes) -> str:
-    """Decode text by the character set that is meant."""
-    text = decode(content, _tried(part.get_content_charset), is_html=part.get_content_type() == "text/html")
-    return _unflowed(text) if _tried(lambda: part.get_param("format")) == "flowed" else text
-
-
-def _unflowed(text: str) -> str:
-    """Join lines that end with a space (format=flowed, RFC 3676), except the signature separator."""
-    return re.sub(r"(?<!^--) \r?\n(?![>\s])", " ", text, flags=re.MULTILINE)
-
-
-def _disposition(part: EmailMessage) -> str | None:
-    return _tried(part.get_content_disposition)
-
-
 def name_of(part: EmailMessage) -> str:
     """Return a part's file name, "" if there is none."""
-    return " ".join((_tried(part.get_filename) or "").split())
-
-
-def _mail_in(mail: EmailMessage, name: str) -> Attachment:
-    content = _tried(lambda: mail.as_bytes(policy=POLICY)) or str(mail).encode(errors="surrogateescape")
-    name = name or header(mail, "Subject") or "mail"
-    return Attachment(name if name.lower().endswith(".eml") else f"{name}.eml", content, "message/rfc822")
+    return " ".join((tried(part.get_filename) or "").split())

@@ -3,12 +3,12 @@
 import datetime as dt
 import email.parser
 import email.utils
+import functools
 import struct
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from email.message import EmailMessage
 from pathlib import Path
-from typing import TypeVar
 
 import olefile
 from oxmsg.domain import constants as pid
@@ -22,15 +22,12 @@ from rag.messages import N_
 from rag.parsing.encoding import decode
 from rag.parsing.mail import appointments, eml
 from rag.parsing.mail.compressed_rtf import decompress
-from rag.parsing.mail.message import Attachment, Body, Message
-from rag.parsing.pdf.mupdf import MUPDF_ERRORS
+from rag.parsing.mail.eml import Attachment, Body, Message
 
 MSG_IN_MSG_HDR_OFFSET = 24
 """Offset in an embedded mail (MS-OXMSG, 2.4.1.2)."""
 FIRST_YEAR = 1601
 _EMBEDDED = f"__substg1.0_{pid.PID_ATTACH_DATA_BINARY:04X}000D"
-_FAILURES = (*MUPDF_ERRORS, OSError, struct.error, OverflowError)
-"""Exceptions of the readers for damaged or forged files."""
 _RECIPIENTS = {1: "To", 2: "Cc", 3: "Bcc"}
 """Kinds of recipients (MS-OXOMSG, 2.2.3.1.2)."""
 _APPOINTMENT_GUID = uuid.UUID("00062002-0000-0000-c000-000000000046").bytes_le
@@ -40,7 +37,6 @@ _FIRST_NAMED = 0x8000
 _START, _END, _LOCATION, _RECURRENCE, _ATTENDEES = 0x820D, 0x820E, 0x8208, 0x8232, 0x8238
 """Named properties of appointments (MS-OXPROPS: PidLidAppointmentStartWhole …)."""
 _START_DATE, _END_DATE = 0x0060, 0x0061
-_Value = TypeVar("_Value")
 
 
 def read(source: Path) -> Message:
@@ -55,44 +51,75 @@ def read(source: Path) -> Message:
         return _message(storage, MSG_HDR_OFFSET)
     except RecursionError:
         raise
-    except _FAILURES as error:
+    except eml.FAILURES as error:
         raise errors.UnreadableFileError(
             N_("The mail is damaged ({error}). Open it in Outlook and save it again."), error=type(error).__name__
         ) from error
 
 
 class _Properties(Properties):
-    """Properties whose 8-bit texts are decoded by the code page of the whole message, as far as they are valid."""
+    """Properties, "", b"" or None if they are missing or damaged.
+
+    8-bit texts are decoded by the code page of the whole message, as far as they are valid.
+    """
 
     def __init__(self, storage: Storage, offset: int, charset: str | None = None) -> None:
         super().__init__(storage, properties_header_offset=offset)
         self._bytes = {stream.name: stream.bytes_ for stream in storage.streams}
-        self.charset = charset or _charset(self, pid.PID_MESSAGE_CODEPAGE) or _charset(self, pid.PID_INTERNET_CODEPAGE)
+        self.charset = (
+            charset or self.charset_of(pid.PID_MESSAGE_CODEPAGE) or self.charset_of(pid.PID_INTERNET_CODEPAGE)
+        )
 
     def str_prop_value(self, pid_: int) -> str | None:
         content = self._bytes.get(f"__substg1.0_{pid_:04X}{pid.PTYP_STRING8:04X}")
         return super().str_prop_value(pid_) if content is None else decode(content.rstrip(b"\0"), self.charset)
 
+    def text(self, *numbers: int) -> str:
+        """Return the first text of several properties that is not empty."""
+        for number in numbers:
+            text = eml.tried(functools.partial(self.str_prop_value, number)) or ""
+            if stripped := text.strip("\0 \t\r\n"):
+                return stripped
+        return ""
 
-def _charset(properties: Properties, number: int) -> str | None:
-    """Return the character set of the code page in a property."""
-    code_page = _number(properties, number)
-    return _tried(lambda: encodings.encoding_from_codepage(code_page)) if code_page else None
+    def content(self, number: int) -> bytes:
+        return eml.tried(lambda: self.binary_prop_value(number)) or b""
+
+    def number(self, number: int) -> int | None:
+        return eml.tried(lambda: self.int_prop_value(number))
+
+    def moment(self, number: int | None) -> dt.datetime | None:
+        """Return a time; that of the first year of Outlook's calendar, which drafts have, is none."""
+        moment = eml.tried(lambda: self.date_prop_value(number)) if number else None
+        return moment if isinstance(moment, dt.datetime) and moment.year > FIRST_YEAR else None
+
+    def charset_of(self, number: int) -> str | None:
+        """Return the character set of the code page in a property."""
+        code_page = self.number(number)
+        return eml.tried(lambda: encodings.encoding_from_codepage(code_page)) if code_page else None
 
 
 def _message(storage: Storage, offset: int) -> Message:
     properties = _Properties(storage, offset)
-    sent = email.parser.HeaderParser(policy=eml.POLICY).parsestr(_text(properties, pid.PID_TRANSPORT_MESSAGE_HEADERS))
-    subject = _text(properties, pid.PID_SUBJECT)
-    dated = _sent(properties) or eml.date_of(eml.header(sent, "Date"))
-    told = _told_headers(storage, properties, dated)
-    headers = {name: eml.header(sent, name) or told.get(name, "") for name in eml.SHOWN_HEADERS} | {"Subject": subject}
-    author = _text(properties, pid.PID_SENDER_NAME) or _text(properties, pid.PID_SENT_REPRESENTING_NAME)
+    sent = email.parser.HeaderParser(policy=eml.POLICY).parsestr(properties.text(pid.PID_TRANSPORT_MESSAGE_HEADERS))
+    subject = properties.text(pid.PID_SUBJECT)
+    author = properties.text(pid.PID_SENDER_NAME, pid.PID_SENT_REPRESENTING_NAME)
+    dated = properties.moment(pid.PID_CLIENT_SUBMIT_TIME) or eml.date_of(eml.header(sent, "Date"))
+    # Mails that were never sent through the internet have no headers.
+    address = properties.text(pid.PID_SENDER_SMTP_ADDRESS, pid.PID_SENDER_EMAIL_ADDRESS)
+    replacements = {"From": _address(author, address), "Date": email.utils.format_datetime(dated) if dated else ""}
+    for part in storage.iter_recipient_storages():
+        recipient = _Properties(part, RECIP_HDR_OFFSET, properties.charset)
+        kind = _RECIPIENTS.get(recipient.number(pid.PID_RECIPIENT_TYPE) or 1, "To")
+        address = recipient.text(pid.PID_SMTP_ADDRESS, pid.PID_EMAIL_ADDRESS)
+        person = _address(recipient.text(pid.PID_DISPLAY_NAME), address)
+        replacements[kind] = f"{replacements[kind]}, {person}" if kind in replacements else person
+    headers = {name: eml.header(sent, name) or replacements.get(name, "") for name in eml.SHOWN_HEADERS}
     bodies, attachments = _bodies(properties), list(_attachments(storage, properties.charset))
-    rtf = None if bodies else _bytes(properties, pid.PID_RTF_COMPRESSED)
+    rtf = None if bodies else properties.content(pid.PID_RTF_COMPRESSED)
     if rtf:
         attachments.append(Attachment("text of the mail.rtf", decompress(rtf), "application/rtf"))
-    rows = (*headers.items(), *_appointment(storage, properties))
+    rows = (*(headers | {"Subject": subject}).items(), *_appointment(storage, properties))
     return Message(
         headers=tuple((name, value) for name, value in rows if value),
         bodies=tuple(bodies),
@@ -103,32 +130,26 @@ def _message(storage: Storage, offset: int) -> Message:
     )
 
 
-def _sent(properties: Properties) -> dt.datetime | None:
-    """Return the time of sending, None for drafts, which have the first year of Outlook's time."""
-    dated = _tried(lambda: properties.date_prop_value(pid.PID_CLIENT_SUBMIT_TIME))
-    return dated if dated and dated.year > FIRST_YEAR else None
-
-
-def _bodies(properties: Properties) -> list[Body]:
+def _bodies(properties: _Properties) -> list[Body]:
     """Return the HTML text if it has no fewer characters than the plain text."""
-    plain = _text(properties, pid.PID_BODY)
-    content = _bytes(properties, pid.PID_HTML)
-    declared = _charset(properties, pid.PID_INTERNET_CODEPAGE)
-    rich = decode(content, declared, is_html=True) if content else _text(properties, pid.PID_BODY_HTML)
+    plain = properties.text(pid.PID_BODY)
+    content = properties.content(pid.PID_HTML)
+    declared = properties.charset_of(pid.PID_INTERNET_CODEPAGE)
+    rich = decode(content, declared, is_html=True) if content else properties.text(pid.PID_BODY_HTML)
     alternatives = [Body(plain), Body(rich, is_html=True)]
     return eml.fullest([[body] for body in alternatives if body.text.strip()])
 
 
 def _appointment(storage: Storage, properties: _Properties) -> Iterator[tuple[str, str]]:
     """Yield what an appointment, or a request for one, says beside its text."""
-    if not _text(properties, pid.PID_MESSAGE_CLASS).lower().startswith(("ipm.appointment", "ipm.schedule.meeting")):
+    if not properties.text(pid.PID_MESSAGE_CLASS).lower().startswith(("ipm.appointment", "ipm.schedule.meeting")):
         return
     numbers = _named_properties(storage)
     for name, tagged, named in (("Start", _START_DATE, _START), ("End", _END_DATE, _END)):
-        moment = _moment(properties, numbers.get(named)) or _moment(properties, tagged)
+        moment = properties.moment(numbers.get(named)) or properties.moment(tagged)
         yield name, appointments.shown(moment)
     for name, named in (("Place", _LOCATION), ("Repeats", _RECURRENCE), ("Attendees", _ATTENDEES)):
-        yield name, " ".join(_text(properties, numbers[named]).split()) if named in numbers else ""
+        yield name, " ".join(properties.text(numbers[named]).split()) if named in numbers else ""
 
 
 def _named_properties(storage: Storage) -> dict[int, int]:
@@ -144,29 +165,6 @@ def _named_properties(storage: Storage) -> dict[int, int]:
     return numbers
 
 
-def _moment(properties: Properties, number: int | None) -> dt.datetime | None:
-    moment = _tried(lambda: properties.date_prop_value(number)) if number else None
-    return moment if isinstance(moment, dt.datetime) and moment.year > FIRST_YEAR else None
-
-
-def _told_headers(storage: Storage, properties: _Properties, dated: dt.datetime | None) -> dict[str, str]:
-    """Return headers made of properties, for mails that were never sent through the internet."""
-    sender = _text(properties, pid.PID_SENDER_NAME) or _text(properties, pid.PID_SENT_REPRESENTING_NAME)
-    address = _text(properties, pid.PID_SENDER_SMTP_ADDRESS) or _text(properties, pid.PID_SENDER_EMAIL_ADDRESS)
-    told = {"From": _address(sender, address), "Date": email.utils.format_datetime(dated) if dated else ""}
-    for kind, recipient in _recipients(storage, properties.charset):
-        told[kind] = f"{told[kind]}, {recipient}" if kind in told else recipient
-    return told
-
-
-def _recipients(storage: Storage, charset: str | None) -> Iterator[tuple[str, str]]:
-    for part in storage.iter_recipient_storages():
-        properties = _Properties(part, RECIP_HDR_OFFSET, charset)
-        kind = _number(properties, pid.PID_RECIPIENT_TYPE)
-        address = _text(properties, pid.PID_SMTP_ADDRESS) or _text(properties, pid.PID_EMAIL_ADDRESS)
-        yield _RECIPIENTS.get(kind or 1, "To"), _address(_text(properties, pid.PID_DISPLAY_NAME), address)
-
-
 def _address(name: str, address: str) -> str:
     """Return name and address, without internal addresses of Exchange."""
     return f"{name} <{address}>".strip() if "@" in address and address != name else name or address
@@ -175,53 +173,33 @@ def _address(name: str, address: str) -> str:
 def _attachments(storage: Storage, charset: str | None) -> Iterator[Attachment]:
     for part in storage.iter_attachment_storages():
         properties = _Properties(part, ATTACH_HDR_OFFSET, charset)
-        name = _text(properties, pid.PID_ATTACH_LONG_FILENAME) or _text(properties, pid.PID_ATTACH_FILENAME)
-        mime_type = _text(properties, pid.PID_ATTACH_MIME_TAG) or "application/octet-stream"
+        name = properties.text(pid.PID_ATTACH_LONG_FILENAME, pid.PID_ATTACH_FILENAME)
+        mime_type = properties.text(pid.PID_ATTACH_MIME_TAG) or "application/octet-stream"
         embedded = next((inner for inner in part.storages if inner.name == _EMBEDDED), None)
-        content = _bytes(properties, pid.PID_ATTACH_DATA_BINARY)
+        content = properties.content(pid.PID_ATTACH_DATA_BINARY)
         if embedded and "__properties_version1.0" in {stream.name for stream in embedded.streams}:
             yield _mail_in(_message(embedded, MSG_IN_MSG_HDR_OFFSET))
         else:
-            name = name or _text(properties, pid.PID_DISPLAY_NAME) or "attachment"
-            content_id = _text(properties, pid.PID_ATTACH_CONTENT_ID).strip("<>") or None
+            name = name or properties.text(pid.PID_DISPLAY_NAME) or "attachment"
+            content_id = properties.text(pid.PID_ATTACH_CONTENT_ID).strip("<>") or None
             yield Attachment(name, content, mime_type, content_id)
 
 
 def _mail_in(mail: Message) -> Attachment:
     """Return an embedded mail as an EML file."""
-    made = EmailMessage(policy=eml.POLICY)
-    made["MIME-Version"] = "1.0"
+    mail_file = EmailMessage(policy=eml.POLICY)
+    mail_file["MIME-Version"] = "1.0"
     for name, value in mail.headers:
-        made[name] = " ".join(value.split())
+        mail_file[name] = " ".join(value.split())
     for body in mail.bodies:
-        made.add_alternative(body.text, subtype="html" if body.is_html else "plain")
+        mail_file.add_alternative(body.text, subtype="html" if body.is_html else "plain")
     for attachment in mail.attachments:
         main, _, sub = attachment.mime_type.partition("/")
-        made.add_attachment(
+        mail_file.add_attachment(
             attachment.content,
             maintype=main if main not in {"message", "multipart", "text"} else "application",
             subtype=sub or "octet-stream",
             filename=" ".join(attachment.name.split()),
             cid=f"<{attachment.content_id}>" if attachment.content_id else None,
         )
-    return Attachment(f"{mail.subject or 'mail'}.eml", made.as_bytes(), "message/rfc822")
-
-
-def _text(properties: Properties, number: int) -> str:
-    return (_tried(lambda: properties.str_prop_value(number)) or "").strip("\0 \t\r\n")
-
-
-def _bytes(properties: Properties, number: int) -> bytes:
-    return _tried(lambda: properties.binary_prop_value(number)) or b""
-
-
-def _number(properties: Properties, number: int) -> int | None:
-    return _tried(lambda: properties.int_prop_value(number))
-
-
-def _tried(read: Callable[[], _Value]) -> _Value | None:
-    """Read a property; return None if it is missing or damaged."""
-    try:
-        return read()
-    except _FAILURES:
-        return None
+    return Attachment(f"{mail.subject or 'mail'}.eml", mail_file.as_bytes(), "message/rfc822")

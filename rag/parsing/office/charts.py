@@ -1,9 +1,15 @@
-"""Read charts of office files as tables of their data."""
+"""Read the texts of drawings in office files, and their charts as tables of the data."""
 
-import html
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from rag.parsing.html.markup import escaped
+from rag.parsing.office.package import local
+
+FALLBACK = "Fallback"
+"""An element with another form of the same content, for older programs."""
+RELATIONS = ("/chart", "/chartEx")
+"""Ends of the kinds of relations to parts with charts."""
 _VALUES = ("val", "yVal", "size", "colorVal")
 """Names of the values of a series, in older charts and in newer ones (treemap, waterfall)."""
 
@@ -14,6 +20,17 @@ class Chart(NamedTuple):
     titles: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
+    def texts(self) -> Iterator[str]:
+        """Yield the titles, and the data row by row."""
+        yield from self.titles
+        yield from (" ".join(filter(None, row)) for row in self.rows)
+
+    def html(self) -> str:
+        """Return the chart as a table below its titles."""
+        titles = "".join(f"<p><b>{escaped(title)}</b></p>" for title in self.titles)
+        rows = ["".join(f"<td>{escaped(cell)}</td>" for cell in row) for row in self.rows]
+        return titles + ("<table>" + "".join(f"<tr>{row}</tr>" for row in rows) + "</table>" if rows else "")
+
 
 def read(root: Any) -> Chart:
     """Read a chart part (DrawingML) with the values that were last drawn; linked workbooks are not opened."""
@@ -21,12 +38,12 @@ def read(root: Any) -> Chart:
         return Chart((), ())
     titles = tuple(filter(None, (_words(title) for title in root.iter("{*}title"))))
     series = list(root.iter("{*}ser", "{*}series"))
-    names = [_words(one.find("{*}tx")) or f"Series {position}" for position, one in enumerate(series, start=1)]
+    names = [_words(column.find("{*}tx")) or f"Series {position}" for position, column in enumerate(series, start=1)]
     labels: dict[int, str] = {}
-    for one in series:
+    for column in series:
         for kind in ("cat", "xVal"):
-            labels = {**_points(_data(root, one, kind)), **labels}
-    values = [next(filter(None, (_points(_data(root, one, kind)) for kind in _VALUES)), {}) for one in series]
+            labels = {**_points(_data(root, column, kind)), **labels}
+    values = [next(filter(None, (_points(_data(root, column, kind)) for kind in _VALUES)), {}) for column in series]
     positions = sorted(set(labels).union(*values))
     rows = [
         (labels.get(position, str(position + 1)), *(column.get(position, "") for column in values))
@@ -40,24 +57,30 @@ def _data(root: Any, series: Any, kind: str) -> Any:
     reference = series.find("{*}dataId")
     if reference is None:
         return series.find(f"{{*}}{kind}")
-    dimensions = (one for data in root.iter("{*}data") if data.get("id") == reference.get("val") for one in data)
-    return next((one for one in dimensions if one.get("type") == kind), None)
+    dimensions = (
+        dimension for data in root.iter("{*}data") if data.get("id") == reference.get("val") for dimension in data
+    )
+    return next((dimension for dimension in dimensions if dimension.get("type") == kind), None)
 
 
-def texts(root: Any) -> Iterator[str]:
-    """Yield the text of a chart: its titles, and its data row by row."""
-    chart = read(root)
-    yield from chart.titles
-    yield from (" ".join(filter(None, row)) for row in chart.rows)
+def paragraphs(root: Any) -> Iterator[str]:
+    """Yield the text of a drawing, diagram or chart (DrawingML), paragraph by paragraph; `root` may be None."""
+    for paragraph in root.iter("{*}p") if root is not None else ():
+        if not any(local(above) == FALLBACK for above in paragraph.iterancestors()):
+            text = "".join(runs(paragraph))
+            if text.strip():
+                yield text
 
 
-def to_html(root: Any) -> str:
-    """Return the chart as an HTML table below its titles."""
-    chart = read(root)
-    titles = "".join(f"<p><b>{html.escape(title)}</b></p>" for title in chart.titles)
-    rows = ["".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in chart.rows]
-    table = "<table>" + "".join(f"<tr>{row}</tr>" for row in rows) + "</table>" if rows else ""
-    return titles + table
+def runs(element: Any) -> Iterator[str]:
+    """Yield the texts of the runs in a paragraph, and its line breaks."""
+    for child in element:
+        if local(child) == "t":
+            yield child.text or ""
+        elif local(child) == "br":
+            yield "\n"
+        elif local(child) != FALLBACK:
+            yield from runs(child)
 
 
 def _words(element: Any) -> str:

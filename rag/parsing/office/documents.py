@@ -3,26 +3,25 @@
 import html
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
 
 from lxml import etree
 
 from rag import errors, types
 from rag.parsing import file_types
-from rag.parsing.archive.file_list import listed, listing
+from rag.parsing.archive import file_list
 from rag.parsing.archive.unpacking import Unpacking
-from rag.parsing.conversion import Conversion, SourceText
+from rag.parsing.conversion import Conversion
 from rag.parsing.encoding import decode
 from rag.parsing.html import markup, source_text
 from rag.parsing.html.layout import lay_out
 from rag.parsing.mail import eml
-from rag.parsing.office import charts, embedded, epub, metadata, odf, pandoc, paragraphs, rtf
+from rag.parsing.office import embedded, epub, metadata, odf, pandoc, paragraphs, rtf
+from rag.parsing.office.contents import Contents
 from rag.parsing.office.embedded import EmbeddedFile
-from rag.parsing.office.metadata import Metadata
 from rag.parsing.office.package import Package
 from rag.parsing.office.paragraphs import Paragraph
 from rag.parsing.office.word import docx
@@ -45,15 +44,6 @@ _TITLES = {
 """Headings above text that is added after a document."""
 
 
-class Contents(NamedTuple):
-    """What a file has besides its layout: its paragraphs, a note for its owner, and files inside it."""
-
-    about: Metadata
-    paragraphs: list[Paragraph]
-    note: str | None = None
-    files: tuple[EmbeddedFile, ...] = ()
-
-
 def to_pdf(source: Path, mime_type: str, config: types.ParsingConfig, unpacking: Unpacking) -> Conversion:
     """Convert the document at `source` to PDF; store the files embedded in it with `unpacking`.
 
@@ -67,27 +57,12 @@ def to_pdf(source: Path, mime_type: str, config: types.ParsingConfig, unpacking:
         document = lay_out(*chapters, images=pictures)
         contents.about.set_on(document)
         return Conversion(document, tuple(paragraphs.located(contents.paragraphs)))
-    before, body, after = completed(_body(source, mime_type, config), contents.paragraphs)
-    files = list_of_files(contents, unpacking)
+    before, body, after = completed(_body(contents, mime_type, config), contents.paragraphs)
+    embedded.store(contents.files, unpacking)
+    files = file_list.section("Embedded files", unpacking.parts)
     document = lay_out(before, body, after, files.html)
     contents.about.set_on(document)
     return Conversion(document, (*paragraphs.located(contents.paragraphs), *files.texts), contents.note)
-
-
-class FileList(NamedTuple):
-    """The list of the files in a document as HTML and as texts; both empty if there are none."""
-
-    html: str = ""
-    texts: tuple[SourceText, ...] = ()
-
-
-def list_of_files(contents: Contents, unpacking: Unpacking) -> FileList:
-    """Store the files in a document with `unpacking` and list them."""
-    embedded.store(contents.files, unpacking)
-    if not unpacking.parts:
-        return FileList()
-    text = "\n".join(["Embedded files", *listed(unpacking.parts)])
-    return FileList(f"<h2>Embedded files</h2>{listing(unpacking.parts)}", (SourceText("the list of files", text),))
 
 
 def read(source: Path, mime_type: str, *, depth: int = 0) -> Contents:
@@ -99,42 +74,36 @@ def read(source: Path, mime_type: str, *, depth: int = 0) -> Contents:
         errors.UnreadableFileError: the file is damaged.
     """
     if mime_type == file_types.RTF:
-        return Contents(Metadata(), *rtf.read(source.read_bytes()))
+        return rtf.read(source.read_bytes())
     with Package(source) as package:
         about = metadata.read(package)
         if mime_type == file_types.DOCX:
-            word = docx.WordFile(package)
-            read_paragraphs, unread = _with_imports(list(word.read()), word.imports(), depth)
-            files = (*unread, *embedded.of_office_open_xml(package))
-            return Contents(about, paragraphs.once(read_paragraphs), word.changes.note, files)
+            return _with_imports(docx.read(package), depth)._replace(about=about)
         if mime_type == file_types.ODT:
-            text = odf.TextFile(package)
-            found = paragraphs.once(text.read())
-            return Contents(about, found, text.changes.note, tuple(embedded.of_open_document(package)))
-        return Contents(about, list(epub.read(package)))
+            return odf.read(package)._replace(about=about)
+        return Contents(list(epub.read(package)), about=about)
 
 
-def _with_imports(
-    found: list[Paragraph], imports: dict[str, bytes], depth: int
-) -> tuple[list[Paragraph], list[EmbeddedFile]]:
-    """Replace the names of imported documents by their paragraphs; return these, and documents that cannot be read."""
+def _with_imports(contents: Contents, depth: int) -> Contents:
+    """Replace the names of imported documents by their paragraphs; those that cannot be read are files."""
+    imports = dict(contents.imports)
     result: list[Paragraph] = []
     unread: list[EmbeddedFile] = []
-    for paragraph in found:
+    for paragraph in contents.paragraphs:
         if paragraph.part != paragraphs.IMPORTED:
             result.append(paragraph)
         elif paragraph.text in imports:
             with _imported(paragraph.text, imports[paragraph.text]) as (path, kind):
                 if kind in _FORMATS and depth < MAX_IMPORT_DEPTH:
-                    contents = read(path, kind, depth=depth + 1)
-                    result += contents.paragraphs
-                    unread += contents.files
-                elif kind in _MARKUP:
-                    parts = source_text.read_html(_MARKUP[kind](path))
+                    document = read(path, kind, depth=depth + 1)
+                    result += document.paragraphs
+                    unread += document.files
+                elif (page := _markup(path, kind)) is not None:
+                    parts = source_text.read_html(page)
                     result += (Paragraph(paragraphs.BODY, part.text, part.is_heading) for part in parts)
                 else:
                     unread.append(EmbeddedFile(PurePosixPath(paragraph.text).name, imports[paragraph.text]))
-    return result, unread
+    return contents._replace(paragraphs=paragraphs.once(result), files=(*unread, *contents.files))
 
 
 @contextmanager
@@ -151,77 +120,58 @@ def _imported(name: str, content: bytes) -> Iterator[tuple[Path, str]]:
         yield path, file_types.EML if is_archived_page else kind
 
 
-def _html_of_web_page(path: Path) -> str:
-    return decode(path.read_bytes(), is_html=True)
-
-
-def _html_of_text(path: Path) -> str:
-    return f"<pre>\n{html.escape(decode(path.read_bytes()), quote=False)}</pre>"
-
-
-def _html_of_archived_page(path: Path) -> str:
-    bodies = eml.read(path).bodies
+def _markup(path: Path, kind: str) -> str | None:
+    """Return an imported web page or text as HTML, None if it is neither."""
+    if kind == file_types.HTML:
+        return decode(path.read_bytes(), is_html=True)
+    if kind not in {file_types.EML, file_types.TEXT, file_types.MARKDOWN}:
+        return None
+    bodies = eml.read(path).bodies if kind == file_types.EML else (eml.Body(decode(path.read_bytes())),)
     return "".join(
         body.text if body.is_html else f"<pre>\n{html.escape(body.text, quote=False)}</pre>" for body in bodies
     )
 
 
-_MARKUP: dict[str, Callable[[Path], str]] = {
-    file_types.HTML: _html_of_web_page,
-    file_types.TEXT: _html_of_text,
-    file_types.MARKDOWN: _html_of_text,
-    file_types.EML: _html_of_archived_page,
-}
-"""How documents that are imported without Pandoc become HTML."""
-
-
-def _body(source: Path, mime_type: str, config: types.ParsingConfig, depth: int = 0) -> str:
+def _body(contents: Contents, mime_type: str, config: types.ParsingConfig, depth: int = 0) -> str:
     """Return the document as HTML, "" if Pandoc does not understand it."""
     try:
         with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
             prepared = Path(folder) / "prepared"
-            if mime_type == file_types.RTF:
-                prepared.write_bytes(rtf.rewritten(source.read_bytes()))
-                return pandoc.to_html(prepared, _FORMATS[mime_type], config)
-            with Package(source) as package:
-                if mime_type == file_types.ODT:
-                    prepared.write_bytes(odf.TextFile(package).rewritten())
-                    return pandoc.to_html(prepared, _FORMATS[mime_type], config)
-                word = docx.WordFile(package)
-                prepared.write_bytes(word.rewritten())
-                body = pandoc.to_html(prepared, _FORMATS[mime_type], config)
-                for name, content in word.imports().items():
-                    place = f"<p>{html.escape(placeholder(name), quote=False)}</p>"
-                    body = body.replace(place, _import_as_html(name, content, config, depth))
-                return body + "".join(charts.to_html(package.xml(name)) for name in package.matching(docx.CHARTS))
+            prepared.write_bytes(contents.prepared)
+            body = pandoc.to_html(prepared, _FORMATS[mime_type], config)
     except pandoc.NotUnderstood:
         return ""
+    for name, content in contents.imports:
+        place = f"<p>{html.escape(placeholder(name), quote=False)}</p>"
+        body = body.replace(place, _import_as_html(name, content, config, depth))
+    return body + "".join(chart.html() for chart in contents.charts)
 
 
 def _import_as_html(name: str, content: bytes, config: types.ParsingConfig, depth: int) -> str:
     with _imported(name, content) as (path, kind):
         if kind in _FORMATS and depth < MAX_IMPORT_DEPTH:
-            return _body(path, kind, config, depth + 1)
-        page = markup.read(_MARKUP[kind](path)).find("body") if kind in _MARKUP else None
-        if page is None:
+            return _body(read(path, kind, depth=depth + 1), kind, config, depth + 1)
+        page = _markup(path, kind)
+        body = markup.read(page).find("body") if page is not None else None
+        if body is None:
             return ""
-        page.tag = "div"  # parsed and written again, so that unclosed tags end here
-        return str(etree.tostring(page, method="html", encoding="unicode"))
+        body.tag = "div"  # parsed and written again, so that unclosed tags end here
+        return str(etree.tostring(body, method="html", encoding="unicode"))
 
 
-def completed(body: str, found: Iterable[Paragraph]) -> tuple[str, str, str]:
-    """Return headers, `body`, and all other paragraphs of `found` that `body` lacks, as HTML."""
-    found = list(found)
+def completed(body: str, source: Iterable[Paragraph]) -> tuple[str, str, str]:
+    """Return headers, `body`, and all other paragraphs of `source` that `body` lacks, as HTML."""
+    source = list(source)
     if not body:
-        hidden = [paragraph for paragraph in found if paragraph.part == paragraphs.HIDDEN]
-        return "", "".join(_lines(one for one in found if one.part != paragraphs.HIDDEN)), added(hidden)
+        hidden = [paragraph for paragraph in source if paragraph.part == paragraphs.HIDDEN]
+        return "", "".join(_lines(text for text in source if text.part != paragraphs.HIDDEN)), added(hidden)
     page = markup.read(body)
     converted = str(page.text_content())
     for struck in list(page.iter("del")):
         struck.drop_tree()
-    missing = paragraphs.left_out(found, converted + str(page.text_content()))
+    missing = paragraphs.left_out(source, converted + str(page.text_content()))
     headers = [paragraph for paragraph in missing if paragraph.part == paragraphs.HEADER]
-    return "".join(_lines(headers)), body, added(one for one in missing if one.part != paragraphs.HEADER)
+    return "".join(_lines(headers)), body, added(text for text in missing if text.part != paragraphs.HEADER)
 
 
 def added(missing: Iterable[Paragraph]) -> str:

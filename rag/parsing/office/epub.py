@@ -15,7 +15,7 @@ from rag.parsing.office import paragraphs
 from rag.parsing.office.package import Package, local
 from rag.parsing.office.paragraphs import Paragraph
 
-_CONTAINER = "META-INF/container.xml"
+CONTAINER = "META-INF/container.xml"
 
 
 def package_part(package: Package) -> str:
@@ -24,7 +24,7 @@ def package_part(package: Package) -> str:
     Raises:
         errors.UnreadableFileError: there is none.
     """
-    container = package.xml(_CONTAINER)
+    container = package.xml(CONTAINER)
     for element in container.iter("{*}rootfile") if container is not None else ():
         if element.get("full-path") in package.names:
             return str(element.get("full-path"))

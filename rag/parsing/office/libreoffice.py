@@ -1,4 +1,4 @@
-"""Run LibreOffice as a PDF converter, where it is installed."""
+"""Convert office files with LibreOffice where it is installed, and add the text that it leaves out."""
 
 import ctypes
 import logging
@@ -13,10 +13,22 @@ from typing import Any
 
 from rag import types
 from rag.parsing import file_types
+from rag.parsing.archive import file_list
+from rag.parsing.archive.unpacking import Unpacking
+from rag.parsing.conversion import Conversion
+from rag.parsing.html.layout import lay_out
+from rag.parsing.office import documents, embedded, paragraphs
+from rag.parsing.office.paragraphs import bare
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS, pymupdf
+from rag.parsing.slides import convert as slides
 
 logger = logging.getLogger(__name__)
 
+MAX_LOST_SHARE = 0.02
+"""If LibreOffice loses a larger share of a document's characters, the built-in converter is used."""
+
+_ADDED = frozenset({paragraphs.COMMENT, paragraphs.HIDDEN})
+"""Text that LibreOffice never prints."""
 _SUFFIXES = {
     file_types.DOCX: ".docx",
     file_types.ODT: ".odt",
@@ -60,8 +72,53 @@ _SETTINGS = """<?xml version="1.0" encoding="UTF-8"?>
 
 def find() -> str | None:
     """Return the path of the program, None if it is not installed."""
-    found = next((path for name in _NAMES if (path := shutil.which(name))), None)
-    return found or (_MAC if os.access(_MAC, os.X_OK) else None)
+    program = next((path for name in _NAMES if (path := shutil.which(name))), None)
+    return program or (_MAC if os.access(_MAC, os.X_OK) else None)
+
+
+def convert(source: Path, mime_type: str, config: types.ParsingConfig, unpacking: Unpacking) -> Conversion | None:
+    """Convert a file to PDF with LibreOffice; return None if it fails or loses too much.
+
+    Files embedded in it are stored with `unpacking`.
+
+    Raises:
+        errors.UnreadableFileError: the file is damaged, which is checked before LibreOffice gets it.
+    """
+    if mime_type in {file_types.PPTX, file_types.ODP}:
+        return _presentation(source, mime_type, config, unpacking)
+    if mime_type in {file_types.DOC, file_types.PPT}:
+        drawn = to_pdf(source, mime_type, config)
+        return None if drawn is None else Conversion(drawn)
+    return _document(source, mime_type, config, unpacking)
+
+
+def _document(source: Path, mime_type: str, config: types.ParsingConfig, unpacking: Unpacking) -> Conversion | None:
+    contents = documents.read(source, mime_type)
+    source_paragraphs = contents.paragraphs
+    drawn = to_pdf(source, mime_type, config)
+    if drawn is None:
+        return None
+    missing = paragraphs.left_out(source_paragraphs, "".join(page.get_text() for page in drawn), never=_ADDED)
+    lost = sum(len(bare(paragraph.text)) for paragraph in missing if paragraph.part not in _ADDED)
+    if lost > MAX_LOST_SHARE * sum(len(bare(paragraph.text)) for paragraph in source_paragraphs):
+        return None
+    embedded.store(contents.files, unpacking)
+    files = file_list.section("Embedded files", unpacking.parts)
+    if missing or files.html:
+        drawn.insert_pdf(lay_out(documents.added(missing), files.html))
+    contents.about.set_on(drawn)
+    return Conversion(drawn, (*paragraphs.located(source_paragraphs), *files.texts), contents.note)
+
+
+def _presentation(source: Path, mime_type: str, config: types.ParsingConfig, unpacking: Unpacking) -> Conversion | None:
+    deck = slides.read(source, mime_type)
+    drawn = to_pdf(source, mime_type, config)
+    if drawn is None or drawn.page_count != len(deck.slides):
+        return None
+    embedded.store(deck.files, unpacking)
+    document = slides.add_notes(drawn, deck)
+    deck.about.set_on(document)
+    return Conversion(document, deck.source_texts())
 
 
 def to_pdf(source: Path, mime_type: str, config: types.ParsingConfig) -> Any | None:
@@ -77,8 +134,8 @@ def to_pdf(source: Path, mime_type: str, config: types.ParsingConfig) -> Any | N
         profile = folder / "profile" / "user"
         profile.mkdir(parents=True)
         (profile / "registrymodifications.xcu").write_text(_SETTINGS, encoding="utf-8")
-        given = folder / f"source{_SUFFIXES[mime_type]}"
-        shutil.copyfile(source, given)
+        copy = folder / f"source{_SUFFIXES[mime_type]}"
+        shutil.copyfile(source, copy)
         command = [
             program,
             f"-env:UserInstallation={(folder / 'profile').as_uri()}",
@@ -90,10 +147,14 @@ def to_pdf(source: Path, mime_type: str, config: types.ParsingConfig) -> Any | N
             _FILTERS.get(mime_type, "pdf"),
             "--outdir",
             str(folder / "made"),
-            str(given),
+            str(copy),
         ]
         _run(command, folder, config)
-        return _opened(folder / "made" / "source.pdf")
+        try:  # in memory, since the folder is temporary
+            document = pymupdf.open(stream=(folder / "made" / "source.pdf").read_bytes(), filetype="pdf")
+            return document if document.page_count else None
+        except (OSError, *MUPDF_ERRORS):
+            return None
 
 
 def _run(command: list[str], folder: Path, config: types.ParsingConfig) -> None:
@@ -123,12 +184,3 @@ def _confine(seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     if sys.platform == "linux":
         ctypes.CDLL(None).unshare(_NEW_USER_AND_NETWORK)
-
-
-def _opened(made: Path) -> Any | None:
-    """Read the PDF into memory, since its folder is temporary; return None if it has no pages."""
-    try:
-        document = pymupdf.open(stream=made.read_bytes(), filetype="pdf")
-        return document if document.page_count else None
-    except (OSError, *MUPDF_ERRORS):
-        return None

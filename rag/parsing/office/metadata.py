@@ -8,10 +8,8 @@ from rag import errors
 from rag.parsing.office import epub
 from rag.parsing.office.package import Package, local
 
-_TITLES = frozenset({"title"})
 _AUTHORS = ("creator", "initial-creator")
 _DATES = ("created", "creation-date", "date", "modified")
-_NAMES = frozenset({*_TITLES, *_AUTHORS, *_DATES})
 
 
 class Metadata(NamedTuple):
@@ -31,29 +29,20 @@ class Metadata(NamedTuple):
 def read(package: Package) -> Metadata:
     """Read the metadata part of an Office Open XML, OpenDocument or EPUB package; a damaged one has none."""
     try:
-        return _read(package)
+        parts: list[str] = [name for name in ("docProps/core.xml", "meta.xml") if name in package.names]
+        if not parts and epub.CONTAINER in package.names:
+            parts = [epub.package_part(package)]
+        root = package.xml(parts[0]) if parts else None
     except errors.UnreadableFileError:
         return Metadata()
-
-
-def _read(package: Package) -> Metadata:
-    for name in ("docProps/core.xml", "meta.xml"):
-        if name in package.names:
-            return _of(package.xml(name))
-    if "META-INF/container.xml" in package.names:
-        return _of(package.xml(epub.package_part(package)))
-    return Metadata()
-
-
-def _of(root: Any) -> Metadata:
-    found: dict[str, list[str]] = {}
-    for element in root.iter():
+    texts: dict[str, list[str]] = {}
+    for element in root.iter() if root is not None else ():
         text = " ".join((element.text or "").split())
-        if text and local(element) in _NAMES:
-            found.setdefault(local(element), []).append(text)
-    authors = next((found[name] for name in _AUTHORS if name in found), [])
-    dates = [_time(text) for name in _DATES for text in found.get(name, ())]
-    return Metadata(found.get("title", [""])[0], ", ".join(authors), next(filter(None, dates), None))
+        if text:
+            texts.setdefault(local(element), []).append(text)
+    authors = next((texts[name] for name in _AUTHORS if name in texts), [])
+    dates = [_time(text) for name in _DATES for text in texts.get(name, ())]
+    return Metadata(texts.get("title", [""])[0], ", ".join(authors), next(filter(None, dates), None))
 
 
 def _time(text: str) -> dt.datetime | None:

@@ -5,11 +5,14 @@ from typing import Any
 
 from lxml import etree
 
-from rag.parsing.office import odf_rewriting, paragraphs
-from rag.parsing.office.changes import Changes
+from rag.parsing.office import embedded, odf_rewriting, paragraphs
+from rag.parsing.office.charts import Chart
+from rag.parsing.office.contents import Contents
 from rag.parsing.office.package import Package, local
-from rag.parsing.office.paragraphs import Paragraph
+from rag.parsing.office.paragraphs import Changes, Paragraph
 
+MAX_SPACES = 1_000
+"""Maximum number of spaces that one <text:s> element may stand for."""
 CONTENT = "content.xml"
 STYLES = "styles.xml"
 _OBJECTS = r"Object \d+/content\.xml"
@@ -25,48 +28,43 @@ _MARGINS = {
 }
 
 
-class TextFile:
-    """An ODT with its paragraphs numbered, hidden text taken out, and deletions struck out."""
+def read(package: Package) -> Contents:
+    """Read an ODT: every paragraph of its body, headers, footers and charts, and what is hidden.
 
-    def __init__(self, package: Package) -> None:
-        self._package = package
-        self._content = package.xml(CONTENT)
-        self._styles = package.xml(STYLES)
-        self._hidden: list[str] = []
-        self.changes = Changes()
-        if self._content is not None:
-            rewriting = odf_rewriting.Rewriting(self._content, self._styles)
-            self.changes = rewriting.show_changes()
-            self._hidden = rewriting.take_out_hidden()
-            rewriting.number()
-
-    def read(self) -> Iterator[Paragraph]:
-        """Yield every paragraph: body, then headers and footers, the data of charts, and what is hidden."""
-        if self._content is not None:
-            yield from of_element(self._content)
-        for element in self._styles.iter() if self._styles is not None else ():
-            if local(element) in _MARGINS:
-                yield from of_element(element, _MARGINS[local(element)])
-        for name in self._package.matching(_OBJECTS):
-            yield from (Paragraph(paragraphs.BOX, text) for text in _chart_texts(self._package.xml(name)))
-        yield from (Paragraph(paragraphs.HIDDEN, text) for text in self._hidden)
-
-    def rewritten(self) -> bytes:
-        """Return an ODT that Pandoc understands."""
-        content = self._content
-        return self._package.rewritten(
-            {CONTENT: etree.tostring(content, encoding="UTF-8")} if content is not None else {}
-        )
+    The paragraphs are numbered, hidden text is taken out, and deletions are struck out.
+    """
+    content, styles = package.xml(CONTENT), package.xml(STYLES)
+    texts: list[Paragraph] = []
+    hidden: list[str] = []
+    changes, rewritten = Changes(), dict[str, bytes]()
+    if content is not None:
+        rewriting = odf_rewriting.Rewriting(content, styles)
+        changes = rewriting.show_changes()
+        hidden = rewriting.take_out_hidden()
+        rewriting.number()
+        texts += of_element(content)
+        rewritten[CONTENT] = etree.tostring(content, encoding="UTF-8")
+    for element in styles.iter() if styles is not None else ():
+        if local(element) in _MARGINS:
+            texts += of_element(element, _MARGINS[local(element)])
+    for chart in (read_chart(package.xml(name)) for name in package.matching(_OBJECTS)):
+        texts += (Paragraph(paragraphs.BOX, text) for text in chart.texts()) if chart else ()
+    texts += (Paragraph(paragraphs.HIDDEN, text) for text in hidden)
+    files = tuple(embedded.of_open_document(package))
+    return Contents(paragraphs.once(texts), changes.note, files, package.rewritten(rewritten))
 
 
-def _chart_texts(root: Any) -> Iterator[str]:
-    """Yield the titles of a chart, and its data row by row."""
-    for chart in root.iter("{*}chart"):
-        for title in chart.iter("{*}title", "{*}subtitle"):
-            yield " ".join(paragraph.text for paragraph in of_element(title))
-        for row in chart.iter("{*}table-row"):
-            cells = (" ".join(one.text for one in of_element(cell)) for cell in row.findall("{*}table-cell"))
-            yield " ".join(filter(None, cells))
+def read_chart(root: Any) -> Chart | None:
+    """Read the titles and the data of a chart in the content of an embedded object, None if it is another one."""
+    if next(root.iter("{*}chart"), None) is None:
+        return None
+    titles = [_joined(title) for title in root.iter("{*}title", "{*}subtitle")]
+    rows = [tuple(map(_joined, row.findall("{*}table-cell"))) for row in root.iter("{*}table-row")]
+    return Chart(tuple(filter(None, titles)), tuple(row for row in rows if any(row)))
+
+
+def _joined(element: Any) -> str:
+    return " ".join(" ".join(paragraph.text for paragraph in of_element(element)).split())
 
 
 def of_element(element: Any, part: str = paragraphs.BODY) -> Iterator[Paragraph]:
@@ -88,10 +86,19 @@ def words(element: Any) -> Iterator[str]:
     yield element.text or ""
     for child in element:
         name = local(child)
-        if name == "s":
-            yield " " * min(int(child.get(f"{{{child.nsmap[child.prefix]}}}c", "1")), 1000)
-        elif name in {"tab", "line-break"}:
-            yield "\t" if name == "tab" else "\n"
-        elif name and name not in _APART and name not in {"p", "h", "ruby-text", "object", "object-ole"}:
+        yield blank(child)
+        if name and name not in _APART and name not in {"p", "h", "ruby-text", "object", "object-ole"}:
             yield from words(child)
         yield child.tail or ""
+
+
+def blank(element: Any) -> str:
+    """Return the white space for which an element stands, "" if it is another one."""
+    match local(element):
+        case "s":
+            return " " * min(int(element.get(f"{odf_rewriting.TEXT}c", "1")), MAX_SPACES)
+        case "tab":
+            return "\t"
+        case "line-break":
+            return "\n"
+    return ""

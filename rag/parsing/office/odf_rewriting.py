@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from lxml import etree
 
-from rag.parsing.office.changes import Changes
 from rag.parsing.office.list_numbers import formatted
 from rag.parsing.office.package import local
+from rag.parsing.office.paragraphs import Changes
 
 _PREFIX = "{urn:oasis:names:tc:opendocument:xmlns:"
-TEXT, STYLE, _OFFICE, _FO = (f"{_PREFIX}{name}:1.0}}" for name in ("text", "style", "office", "xsl-fo-compatible"))
+TEXT, STYLE, OFFICE, FO = (f"{_PREFIX}{name}:1.0}}" for name in ("text", "style", "office", "xsl-fo-compatible"))
 _STRUCK = "Pagelight-struck-out"
 """The name of a style that is added for deleted text."""
 _FORMATS = {"1": "decimal", "a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman", "": "none"}
@@ -40,16 +40,16 @@ class Rewriting:
 
     def __init__(self, root: Any, styles: Any) -> None:
         self._root = root
-        roots = [one for one in (styles, root) if one is not None]
+        roots = [part for part in (styles, root) if part is not None]
         self._styles = {
             (style.get(f"{STYLE}family"), style.get(f"{STYLE}name")): style
-            for one in roots
-            for style in one.iter(f"{STYLE}style")
+            for part in roots
+            for style in part.iter(f"{STYLE}style")
         }
         self._lists = {
-            style.get(f"{STYLE}name"): _levels(style) for one in roots for style in one.iter(f"{TEXT}list-style")
+            style.get(f"{STYLE}name"): _levels(style) for part in roots for style in part.iter(f"{TEXT}list-style")
         }
-        self._outline = next((_levels(style) for one in roots for style in one.iter(f"{TEXT}outline-style")), {})
+        self._outline = next((_levels(style) for part in roots for style in part.iter(f"{TEXT}outline-style")), {})
         self._counters_by_style: dict[str, list[int]] = {}
         self._counters = [0] * LEVELS
         self._list_ids: dict[str, str] = {}
@@ -57,7 +57,9 @@ class Rewriting:
     def number(self) -> None:
         """Write the numbers of headings and lists."""
         self._number_headings()
-        self._number_lists()
+        for outer in list(self._root.iter(f"{TEXT}list")):
+            if not any(local(above) == "list" for above in outer.iterancestors()):
+                self._number_list(outer, outer.get(f"{TEXT}style-name"), 0)
 
     def _property(self, family: str, name: str | None, key: str) -> str | None:
         """Return what a style, or one that it is based on, says about text."""
@@ -97,9 +99,9 @@ class Rewriting:
                 span.tail = None
                 paragraph.append(span)
                 change.getparent().replace(change, paragraph)
-        automatic = self._root.find(f"{_OFFICE}automatic-styles")
+        automatic = self._root.find(f"{OFFICE}automatic-styles")
         if deleted and automatic is None:
-            automatic = etree.Element(f"{_OFFICE}automatic-styles")
+            automatic = etree.Element(f"{OFFICE}automatic-styles")
             self._root.insert(0, automatic)
         if deleted:
             style = etree.SubElement(automatic, f"{STYLE}style", {f"{STYLE}name": _STRUCK, f"{STYLE}family": "text"})
@@ -125,7 +127,7 @@ class Rewriting:
                 return bool(element.get(f"{TEXT}display") == "none")
             case "hidden-text":
                 return bool(element.get(f"{TEXT}is-hidden") != "false")
-        if any(one.get(f"{TEXT}is-hidden") == "true" for one in element.findall(f"{TEXT}hidden-paragraph")):
+        if any(mark.get(f"{TEXT}is-hidden") == "true" for mark in element.findall(f"{TEXT}hidden-paragraph")):
             return True
         family = "text" if local(element) == "span" else "paragraph"
         style = element.get(f"{TEXT}style-name")
@@ -135,22 +137,22 @@ class Rewriting:
         """Whether the text of a style is too small to be seen, or white on the white page."""
         if family == "paragraph" and element.find(f"{TEXT}span") is not None:
             return False  # spans may look different
-        size = _POINTS.fullmatch(self._property(family, style, f"{_FO}font-size") or "")
+        size = _POINTS.fullmatch(self._property(family, style, f"{FO}font-size") or "")
         if size and float(size[1]) < MIN_POINTS:
             return True
-        if (self._property(family, style, f"{_FO}color") or "").lower() != "#ffffff":
+        if (self._property(family, style, f"{FO}color") or "").lower() != "#ffffff":
             return False
         # Tables and frames mostly have a background of their own.
         above = [element, *element.iterancestors()]
         looks = [
             properties
-            for one in above
+            for holder in above
             for kind in ("text", "paragraph")
-            for found in self._chain(kind, one.get(f"{TEXT}style-name"))
-            for properties in found
+            for parent in self._chain(kind, holder.get(f"{TEXT}style-name"))
+            for properties in parent
         ]
-        is_backed = any(one.get(f"{_FO}background-color", "transparent") != "transparent" for one in looks)
-        return not is_backed and not any(local(one) in {"table-cell", "frame", "custom-shape"} for one in above)
+        is_backed = any(look.get(f"{FO}background-color", "transparent") != "transparent" for look in looks)
+        return not is_backed and not any(local(holder) in {"table-cell", "frame", "custom-shape"} for holder in above)
 
     def _number_headings(self) -> None:
         """Write the numbers of headings that are numbered as chapters, outside of lists."""
@@ -164,13 +166,8 @@ class Rewriting:
             _count(counters, level, self._outline, _integer(heading.get(f"{TEXT}start-value"), None))
             _write_label(heading, _label(counters, level, self._outline))
 
-    def _number_lists(self) -> None:
-        """Write the numbers of lists, and dissolve these lists; those with bullets stay."""
-        for outer in list(self._root.iter(f"{TEXT}list")):
-            if not any(local(above) == "list" for above in outer.iterancestors()):
-                self._number_list(outer, outer.get(f"{TEXT}style-name"), 0)
-
     def _number_list(self, element: Any, style: str | None, level: int) -> None:
+        """Write the numbers of a list and those in it, and replace it by its items; lists with bullets stay."""
         if level >= LEVELS:
             return
         style = element.get(f"{TEXT}style-name") or style or self._style_of_first_paragraph(element)
@@ -188,7 +185,9 @@ class Rewriting:
             for child in item.findall(f"{TEXT}list"):
                 self._number_list(child, style, level + 1)
         if is_numbered:
-            _dissolve(element)
+            parent = element.getparent()
+            position = parent.index(element)
+            parent[position : position + 1] = [child for item in element for child in item if local(child) != "number"]
 
     def _begin_list(self, element: Any, style: str) -> None:
         """Find the counters of a list: those of another one that it continues, or new ones."""
@@ -239,8 +238,8 @@ def _label(counters: list[int], level: int, levels: dict[int, _Level]) -> str:
     rule = levels[level]
     if rule.kind in {None, "none"}:
         return f"{rule.prefix}{rule.suffix}".strip()
-    shown = range(max(0, level - rule.shown_levels + 1), level + 1)
-    kinds = ((depth, levels[depth].kind) for depth in shown if depth in levels)
+    depths = range(max(0, level - rule.shown_levels + 1), level + 1)
+    kinds = ((depth, levels[depth].kind) for depth in depths if depth in levels)
     numbers = [
         formatted(counters[depth] or levels[depth].start, kind) for depth, kind in kinds if kind not in {None, "none"}
     ]
@@ -250,14 +249,6 @@ def _label(counters: list[int], level: int, levels: dict[int, _Level]) -> str:
 def _write_label(paragraph: Any, label: str) -> None:
     if label.strip():
         paragraph.text = f"{label} {paragraph.text or ''}"
-
-
-def _dissolve(element: Any) -> None:
-    """Replace a list by the content of its items."""
-    parent = element.getparent()
-    position = parent.index(element)
-    content = [child for item in element for child in item if local(child) != "number"]
-    parent[position : position + 1] = content
 
 
 def _remove(element: Any) -> None:

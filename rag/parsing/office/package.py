@@ -53,7 +53,7 @@ class Package:
             raise damaged(N_("file"), error) from error
         self._members = {info.filename.replace("\\", "/").lstrip("/"): info for info in self._archive.infolist()}
         self.names = list(self._members)
-        self._is_strict = False
+        self._relations: dict[str, dict[str, Relation]] = {}
         self._check()
 
     def __enter__(self) -> "Package":
@@ -72,7 +72,10 @@ class Package:
                 N_("The file's text unpacks to more than can be read. Split it into parts.")
             )
         for name in self.names:
-            if name.lower().endswith(_XML_SUFFIXES) and _ENTITY.search(_plain(self.read(name))):
+            content = self.read(name) if name.lower().endswith(_XML_SUFFIXES) else b""
+            if content.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in content[:4]:  # UTF-16
+                content = content.replace(b"\0", b"")
+            if _ENTITY.search(content):
                 raise errors.UnreadableFileError(
                     N_(
                         "The file defines XML entities, which no office program writes. Open it in one and save it "
@@ -92,9 +95,7 @@ class Package:
             raise damaged(N_("file"), error) from error
         if not name.lower().endswith(_XML_SUFFIXES):
             return content
-        content, replaced = _STRICT.subn(_TRANSITIONAL, content)
-        self._is_strict = self._is_strict or replaced > 0
-        return content
+        return _STRICT.sub(_TRANSITIONAL, content)
 
     def size(self, name: str) -> int:
         """Return the unpacked size of a part in bytes."""
@@ -106,7 +107,7 @@ class Package:
         Raises:
             errors.UnreadableFileError: the part is not XML.
         """
-        if name not in self.names:
+        if name not in self._members:
             return None
         parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True)
         try:
@@ -116,33 +117,33 @@ class Package:
 
     def matching(self, pattern: str) -> Iterator[str]:
         """Yield the names of the parts that match a regular expression, ordered by the numbers in them."""
-        found = [name for name in self.names if re.fullmatch(pattern, name)]
-        yield from sorted(dict.fromkeys(found), key=lambda name: [int(n) for n in re.findall(r"\d+", name)])
-
-    @property
-    def is_unusual(self) -> bool:
-        """Whether other readers only understand the package when it is written again."""
-        return self._is_strict or any("\\" in info.filename for info in self._members.values())
+        names = [name for name in self.names if re.fullmatch(pattern, name)]
+        yield from sorted(dict.fromkeys(names), key=lambda name: [int(n) for n in re.findall(r"\d+", name)])
 
     def relations(self, name: str) -> dict[str, Relation]:
         """Return the relations of a part, or of the whole package (""), by their ids."""
+        if name in self._relations:
+            return self._relations[name]
         folder, base = posixpath.split(name)
         root = self.xml(posixpath.join(folder, "_rels", f"{base}.rels"))
-        found = {}
+        relations = self._relations[name] = {}
         for element in root.iter("{*}Relationship") if root is not None else ():
             target, is_external = element.get("Target", ""), element.get("TargetMode") == "External"
             if not is_external:
                 path = urllib.parse.unquote(target).replace("\\", "/")
                 target = posixpath.normpath(posixpath.join("/", folder, path)).lstrip("/")
-            found[element.get("Id", "")] = Relation(element.get("Type", ""), target, is_external)
-        return found
+            relations[element.get("Id", "")] = Relation(element.get("Type", ""), target, is_external)
+        return relations
 
-    def main_part(self) -> str | None:
-        """Return the name of the part with the body of an Office Open XML file, None if no relation names it."""
-        relations = self.relations("").values()
-        return next(
-            (r.target for r in relations if r.kind.endswith("/officeDocument") and r.target in self.names), None
-        )
+    def related(self, name: str, *kinds: str) -> list[str]:
+        """Return the names of the parts in the package to which a part has relations of some kinds, each once."""
+        internal = (relation for relation in self.relations(name).values() if not relation.is_external)
+        targets = (relation.target for relation in internal if relation.kind.endswith(kinds))
+        return [target for target in dict.fromkeys(targets) if target in self._members]
+
+    def main_part(self, default: str) -> str:
+        """Return the name of the part with the body of an Office Open XML file, `default` if no relation names it."""
+        return next(iter(self.related("", "/officeDocument")), default)
 
     def rewritten(self, changed: dict[str, bytes]) -> bytes:
         """Return the package with the content of some parts changed."""
@@ -166,9 +167,3 @@ def damaged(kind: str, error: Exception) -> errors.UnreadableFileError:
 def local(element: Any) -> str:
     """Return an element's name without its namespace, "" for comments and processing instructions."""
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
-
-
-def _plain(content: bytes) -> bytes:
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in content[:4]:
-        return content.replace(b"\0", b"")
-    return content

@@ -45,9 +45,9 @@ def to_html(source: Path, format_name: str, config: types.ParsingConfig) -> str:
     with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
         template = Path(folder) / "template.html"
         template.write_text(_TEMPLATE if format_name in _TITLED else "$body$", encoding="utf-8")
-        made = Path(folder) / "made.html"
+        output = Path(folder) / "made.html"
         command = [pypandoc.get_pandoc_path(), "+RTS", heap, "-RTS", f"--from={format_name}", *_OPTIONS]
-        command += [f"--template={template}", f"--output={made}", str(source.resolve())]
+        command += [f"--template={template}", f"--output={output}", str(source.resolve())]
         ended = subprocess.run(
             command,
             cwd=folder,
@@ -58,20 +58,16 @@ def to_html(source: Path, format_name: str, config: types.ParsingConfig) -> str:
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds)),
             check=False,
         )
-        if ended.returncode:
-            raise _failure(ended.returncode)
-        return made.read_text(encoding="utf-8", errors="replace")
-
-
-def _failure(code: int) -> Exception:
-    if code == _HEAP_EXHAUSTED:
+        if not ended.returncode:
+            return output.read_text(encoding="utf-8", errors="replace")
+    if ended.returncode == _HEAP_EXHAUSTED:
         reason = N_("reading it exceeds the memory limit")
-    elif code in {-signal.SIGXCPU, -signal.SIGKILL}:
+    elif ended.returncode in {-signal.SIGXCPU, -signal.SIGKILL}:
         reason = N_("reading it exceeds the time limit")
     else:
-        return NotUnderstood()
-    return errors.UnreadableFileError(
+        raise NotUnderstood
+    raise errors.UnreadableFileError(
         N_("The document cannot be read: {_reason}. Open it in another program and save it again, or split it."),
         _reason=reason,
-        details={"exit_code": code},
+        details={"exit_code": ended.returncode},
     )

@@ -63,3 +63,20 @@ def left_out(paragraphs: Iterable[Paragraph], converted: str, *, never: frozense
 def bare(text: str) -> str:
     """Normalize text for comparison: NFKC, without white space and zero width characters."""
     return re.sub(r"[\s\u00ad\u200b-\u200f\u2060\ufeff]+", "", unicodedata.normalize("NFKC", text))
+
+
+class Changes(NamedTuple):
+    """The numbers of unaccepted changes; moved text is deleted at one place and inserted at another."""
+
+    insertions: int = 0
+    deletions: int = 0
+
+    @property
+    def note(self) -> str | None:
+        """What the owner of the document is told, None if there are no changes."""
+        if not any(self):
+            return None
+        return N_(
+            "It has unaccepted changes (insertions: {insertions}, deletions: {deletions}). Inserted text is read as "
+            "valid, deleted text as struck out."
+        ).format(insertions=f"{self.insertions:,}", deletions=f"{self.deletions:,}")

@@ -1,14 +1,12 @@
 """Read the text of RTF files, and rewrite what other readers do not understand."""
 
 import re
-from typing import NamedTuple, Self
 
 from striprtf.striprtf import rtf_to_text
 
 from rag.parsing.office import embedded, paragraphs, rtf_code_pages
-from rag.parsing.office.changes import Changes
-from rag.parsing.office.embedded import EmbeddedFile
-from rag.parsing.office.paragraphs import Paragraph
+from rag.parsing.office.contents import Contents
+from rag.parsing.office.paragraphs import Changes, Paragraph
 from rag.parsing.office.word.rewriting import MAX_INVISIBLE_HALF_POINTS
 
 _TOKEN = re.compile(rb"\\([a-zA-Z]+)(-?\d{1,10})? ?|\\'[0-9a-fA-F]{2}|\\[^a-zA-Z]|[{}]|[^\\{}]+", re.S)
@@ -34,50 +32,13 @@ _WORD_BULLET = b"o"
 """A bullet in Word's lists, drawn by a font of typewriters."""
 
 
-class _State(NamedTuple):
-    """Whether the text of a group is hidden, and whether it is text of the document."""
-
-    is_hidden: bool = False
-    is_apart: bool = False
-    is_tiny: bool = False
-    is_white: bool = False
-
-    @property
-    def is_unseen(self) -> bool:
-        """Whether nobody sees the text."""
-        return self.is_hidden or self.is_tiny or self.is_white
-
-    def after(self, word: bytes, number: bytes | None, whites: set[int]) -> Self:
-        """Return the state behind a word about the looks of text; `whites` are the numbers of white colours."""
-        match word:
-            case b"v":
-                return self._replace(is_hidden=number != b"0")
-            case b"fs":
-                return self._replace(is_tiny=int(number or 24) <= MAX_INVISIBLE_HALF_POINTS)
-            case b"cf":
-                return self._replace(is_white=int(number or 0) in whites)
-        return self._replace(is_hidden=False, is_tiny=False, is_white=False)
-
-
-class _Rewriting(NamedTuple):
-    content: bytes
-    hidden: bytes
-    changes: Changes
-
-
-def read(content: bytes) -> tuple[list[Paragraph], str | None, tuple[EmbeddedFile, ...]]:
-    """Return every paragraph, a note on changes, and embedded files."""
-    rewriting = _rewrite(content)
+def read(content: bytes) -> Contents:
+    """Read every paragraph, and what is hidden; numbers of lists become text, deleted text is struck out."""
+    rewritten, unseen, changes = _rewrite(content)
     head = b"".join(_HEAD.findall(content[:1000]))
-    hidden = _texts(b"{\\rtf1" + head + b" " + rewriting.hidden + b"}")
-    found = [Paragraph(paragraphs.BODY, text) for text in _texts(rewriting.content)]
-    found += [Paragraph(paragraphs.HIDDEN, text) for text in hidden]
-    return found, rewriting.changes.note, tuple(embedded.of_rtf(content))
-
-
-def rewritten(content: bytes) -> bytes:
-    """Return the file without hidden text, with the numbers of lists as text and deleted text struck out."""
-    return _rewrite(content).content
+    texts = [Paragraph(paragraphs.BODY, text) for text in _texts(rewritten)]
+    texts += [Paragraph(paragraphs.HIDDEN, text) for text in _texts(b"{\\rtf1" + head + b" " + unseen + b"}")]
+    return Contents(texts, changes.note, tuple(embedded.of_rtf(content)), rewritten)
 
 
 def _texts(content: bytes) -> list[str]:
@@ -89,13 +50,18 @@ def _texts(content: bytes) -> list[str]:
     return [cell for cell in cells if cell.strip()]
 
 
-def _rewrite(content: bytes) -> _Rewriting:
+def _rewrite(content: bytes) -> tuple[bytes, bytes, Changes]:
+    """Return the file as it is to be read, what is hidden in it, and the changes."""
     content = _LABEL.sub(_label, rtf_code_pages.to_unicode(content))
-    whites = set() if _BACKGROUND.search(content) else _whites(content)
+    colors = _COLORS.search(content) if not _BACKGROUND.search(content) else None
+    entries = colors[1].split(b";") if colors else []
+    whites = {number for number, entry in enumerate(entries) if _WHITE.fullmatch(entry.strip())}
     kept: list[bytes] = []
     hidden: list[bytes] = []
     insertions = deletions = 0
-    stack, state = [], _State()
+    # What of hiding, small type and white colour holds here, and whether the group is text of the document.
+    hiding, is_apart = frozenset[bytes](), False
+    stack: list[tuple[frozenset[bytes], bool]] = []
     position = 0
     while match := _TOKEN.match(content, position):
         token, word, number = match[0], match[1], match[2]
@@ -105,40 +71,35 @@ def _rewrite(content: bytes) -> _Rewriting:
             position = min(len(content), position + max(0, int(number or 0)))
             token = content[match.start() : position]
         elif token == b"{":
-            stack.append(state)
+            stack.append((hiding, is_apart))
             following = _TOKEN.match(content, position)
-            is_apart = following is not None and (following[0] == b"\\*" or following[1] in _APART)
-            state = state._replace(is_apart=state.is_apart or is_apart)
+            is_apart = is_apart or (following is not None and (following[0] == b"\\*" or following[1] in _APART))
         elif token == b"}":
-            state = stack.pop() if stack else state
-        elif word in {b"v", b"plain", b"fs", b"cf"}:
-            state = state.after(word, number, whites)
-        elif word in _CHANGES and not state.is_apart:
+            hiding, is_apart = stack.pop() if stack else (hiding, is_apart)
+        elif word == b"plain":
+            hiding = frozenset()
+        elif word in {b"v", b"fs", b"cf"}:
+            hides = {
+                b"v": not is_off,
+                b"fs": int(number or 24) <= MAX_INVISIBLE_HALF_POINTS,
+                b"cf": int(number or 0) in whites,
+            }
+            hiding = hiding | {word} if hides[word] else hiding - {word}
+        elif word in _CHANGES and not is_apart:
             insertions += word in _INSERTED and not is_off
             deletions += word in _DELETED and not is_off
         is_text = token not in {b"{", b"}"} and word in {None, b"u"}
-        if state.is_unseen and not state.is_apart and is_text:
+        if hiding and not is_apart and is_text:
             hidden.append(token)
         else:
-            kept.append(_replaced(token, word, is_off=is_off, is_apart=state.is_apart))
+            if word in _STRUCK:
+                token = b"\\strike0 " if is_off else b"\\strike "
+            if word not in _OF_LISTS or is_apart:
+                kept.append(token)
             gap = _PARAGRAPH if word in _ENDS else b" "
             if hidden and hidden[-1] not in {gap, _PARAGRAPH}:
                 hidden.append(gap)
-    return _Rewriting(b"".join(kept), b"".join(hidden), Changes(insertions, deletions))
-
-
-def _whites(content: bytes) -> set[int]:
-    """Return the numbers of the white colours in the table of colours."""
-    colors = _COLORS.search(content)
-    entries = colors[1].split(b";") if colors else []
-    return {number for number, entry in enumerate(entries) if _WHITE.fullmatch(entry.strip())}
-
-
-def _replaced(token: bytes, word: bytes | None, *, is_off: bool, is_apart: bool) -> bytes:
-    """Return what is written for a token that is kept."""
-    if word in _STRUCK:
-        return b"\\strike0 " if is_off else b"\\strike "
-    return b"" if word in _OF_LISTS and not is_apart else token
+    return b"".join(kept), b"".join(hidden), Changes(insertions, deletions)
 
 
 def _label(match: re.Match[bytes]) -> bytes:

@@ -39,13 +39,13 @@ def to_unicode(content: bytes) -> bytes:
 
 
 def _default_codec(content: bytes) -> str:
-    found = _DEFAULT.search(content, 0, _HEAD_BYTES)
-    if found is None:
+    mark = _DEFAULT.search(content, 0, _HEAD_BYTES)
+    if mark is None:
         return _PANDOC_READS
-    if found[2] is None:
-        return {b"mac": "mac_roman", b"pc": "cp437", b"pca": "cp850"}[found[1]]
-    name = {932: "cp932", 936: "gb18030", 950: "big5hkscs", 10000: "mac_roman", 65001: "utf-8"}.get(int(found[2]))
-    name = name or f"cp{int(found[2])}"
+    if mark[2] is None:
+        return {b"mac": "mac_roman", b"pc": "cp437", b"pca": "cp850"}[mark[1]]
+    name = {932: "cp932", 936: "gb18030", 950: "big5hkscs", 10000: "mac_roman", 65001: "utf-8"}.get(int(mark[2]))
+    name = name or f"cp{int(mark[2])}"
     try:
         "".encode(name)
     except LookupError:
@@ -86,19 +86,13 @@ def _rewritten(content: bytes, fonts: dict[int, str], default: str) -> Iterator[
             if word == b"bin":
                 yield content[position : position + number]
                 position += max(0, number)
-            state = _after(word, number, state, fonts, default)
+            elif word in {b"f", b"plain"}:
+                state = state._replace(codec=fonts.get(number, default) if word == b"f" else default)
+            elif word == b"uc":
+                state = state._replace(fallbacks=max(0, number))
         else:
             skipped = max(0, skipped - len(text))
     yield _escaped(pending, state.codec)
-
-
-def _after(word: bytes, number: int, state: _State, fonts: dict[int, str], default: str) -> _State:
-    """Return the state after a control word."""
-    if word == b"f":
-        return state._replace(codec=fonts.get(number, default))
-    if word == b"plain":
-        return state._replace(codec=default)
-    return state._replace(fallbacks=max(0, number)) if word == b"uc" else state
 
 
 def _is_cut(pending: bytes, codec: str) -> bool:

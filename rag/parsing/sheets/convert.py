@@ -23,7 +23,11 @@ def to_pdf(
     Raises:
         errors.UnreadableFileError: the file is damaged, or too large.
     """
-    book = _read(source, mime_type)
+    readers = {file_types.XLSX: xlsx.read, file_types.XLS: xls.read, file_types.ODS: ods.read}
+    if mime_type in readers:
+        book = readers[mime_type](source)
+    else:
+        book = Workbook([delimited.read(source, is_tabbed=mime_type == file_types.TSV)])
     on_pages(sum(1 + len(sheet.cells) // ROWS_PER_PAGE for sheet in book.sheets))
     texts = [text for sheet in book.sheets for text in sheet.texts()]
     files: list[str] = []
@@ -34,13 +38,3 @@ def to_pdf(
     document = pages.draw(book.sheets, files)
     book.about.set_on(document)
     return Conversion(document, tuple(texts))
-
-
-def _read(source: Path, mime_type: str) -> Workbook:
-    if mime_type == file_types.XLSX:
-        return xlsx.read(source)
-    if mime_type == file_types.ODS:
-        return ods.read(source)
-    if mime_type == file_types.XLS:
-        return xls.read(source)
-    return Workbook([delimited.read(source, is_tabbed=mime_type == file_types.TSV)])

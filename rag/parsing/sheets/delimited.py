@@ -57,9 +57,11 @@ def find_delimiter(text: str) -> str | None:
         return named["delimiter"]
     best, most = None, 0.0
     for delimiter in DELIMITERS:
-        sample = [row for row in _sample(text, delimiter) if row]
-        for found in (sample, _table(sample)):
-            for share, fields in (_most_common(found), _with_header(found)):
+        sample: list[list[str]] = []
+        with contextlib.suppress(csv.Error):
+            sample.extend(filter(None, itertools.islice(rows(text, delimiter), SAMPLE_ROWS)))
+        for records in (sample, _table(sample)):
+            for share, fields in (_most_common(records), _with_header(records)):
                 if fields > 1 and share >= MIN_SHARE and share * fields > most:
                     best, most = delimiter, share * fields
     return best
@@ -73,24 +75,19 @@ def _table(sample: Sequence[list[str]]) -> Sequence[list[str]]:
     return table if len(table) >= MIN_ROWS else []
 
 
-def _most_common(found: Sequence[Sequence[str]]) -> tuple[float, int]:
+def _most_common(records: Sequence[Sequence[str]]) -> tuple[float, int]:
     """Return the share of rows with the most common number of fields, and that number."""
-    counts = Counter(map(len, found))
+    counts = Counter(map(len, records))
     fields, rows = max(counts.items(), key=lambda item: (item[1], item[0]), default=(0, 0))
-    return rows / max(1, len(found)), fields
+    return rows / max(1, len(records)), fields
 
 
-def _with_header(found: Sequence[Sequence[str]]) -> tuple[float, int]:
+def _with_header(records: Sequence[Sequence[str]]) -> tuple[float, int]:
     """Return the share of rows with several fields below a complete header; rows may lack their last fields."""
-    header, *others = found or [()]
+    header, *others = records or [()]
     if not others or not all(header) or len(header) < max(map(len, others)):
         return 0.0, 0
     return sum(len(row) > 1 for row in others) / len(others), len(header)
-
-
-def _sample(text: str, delimiter: str) -> Iterator[list[str]]:
-    with contextlib.suppress(csv.Error):
-        yield from itertools.islice(rows(text, delimiter), SAMPLE_ROWS)
 
 
 def rows(text: str, delimiter: str) -> Iterator[list[str]]:

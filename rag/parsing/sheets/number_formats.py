@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import NamedTuple
 
+from xlrd.formatting import std_format_strings
+
 GENERAL = "General"
 MAX_PLAIN = 1e15
 """The format General writes larger numbers with an exponent."""
@@ -39,24 +41,14 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
     "=": operator.eq,
     "<>": operator.ne,
 }
-_DAY_ZERO = dt.datetime(1899, 12, 31)  # noqa: DTZ001  # cells have no time zones
-
-
-_LEAP_DAY = 60
+DAY_ZERO = dt.datetime(1899, 12, 31)  # noqa: DTZ001  # cells have no time zones
+LEAP_DAY = 60
 """The serial number of 29 February 1900, which spreadsheets believe in."""
-BUILTIN = {
-    **dict(enumerate(("General", "0", "0.00", "#,##0", "#,##0.00"))),
-    **dict(enumerate(('"$"#,##0_);("$"#,##0)', '"$"#,##0_);[Red]("$"#,##0)'), start=5)),
-    **dict(enumerate(('"$"#,##0.00_);("$"#,##0.00)', '"$"#,##0.00_);[Red]("$"#,##0.00)'), start=7)),
-    **dict(
-        enumerate(("0%", "0.00%", "0.00E+00", "# ?/?", "# ??/??", SHORT_DATE, "d-mmm-yy", "d-mmm", "mmm-yy"), start=9)
-    ),
-    **dict(enumerate(("h:mm AM/PM", "h:mm:ss AM/PM", "h:mm", "h:mm:ss", "m/d/yy h:mm"), start=18)),
-    **dict(enumerate(("#,##0_);(#,##0)", "#,##0_);[Red](#,##0)", "#,##0.00_);(#,##0.00)"), start=37)),
-    **dict(enumerate(("#,##0.00_);[Red](#,##0.00)", "#,##0_);(#,##0)", '"$"#,##0_);("$"#,##0)'), start=40)),
-    **dict(enumerate(("#,##0.00_);(#,##0.00)", '"$"#,##0.00_);("$"#,##0.00)'), start=43)),
-    **dict(enumerate(("mm:ss", "[h]:mm:ss", "mm:ss.0", "##0.0E+0", "@"), start=45)),
-}
+MAX_DAYS = 2_958_465
+"""The serial number of 31 December 9999, where calendars end."""
+DAYS_TO_1904 = 1462
+"""The serial number of 1 January 1904, from which workbooks of old Macs count."""
+BUILTIN = std_format_strings | {14: SHORT_DATE}
 """The formats that files name by number only (ECMA-376, 18.8.30)."""
 
 
@@ -85,42 +77,37 @@ class _Section(NamedTuple):
         return sign in _COMPARE and _COMPARE[sign](value, float(limit))
 
 
-def formatted(value: object, number_format: str = GENERAL) -> str:
-    """Format a number, text, date, time or boolean as a spreadsheet displays it."""
-    if value is None:
-        return ""
+def formatted(value: str | float, number_format: str = GENERAL, *, is_1904: bool = False) -> str:
+    """Format a number, text or boolean as a spreadsheet displays it; dates and times are numbers of days.
+
+    They are counted from 1900, or from 1904.
+    """
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
-    if isinstance(value, (dt.datetime, dt.date, dt.time, dt.timedelta)):
-        return _moment(value, number_format)
-    if isinstance(value, int | float):
-        return _number(value, number_format)
-    section = _sections(number_format)[-1]
-    if not section.has("text"):
-        return str(value)
-    return "".join(str(value) if part.kind == "text" else part.text for part in section.parts)
-
-
-def from_serial(
-    value: float, number_format: str, *, is_1904: bool = False
-) -> float | dt.datetime | dt.time | dt.timedelta:
-    """Return the moment or duration that a number means in a format, the number itself if the format is for numbers."""
-    section = _chosen(_sections(number_format), value)[0] if math.isfinite(value) else _Section(())
+    if isinstance(value, str):
+        section = _sections(number_format)[-1]
+        return (
+            "".join(value if part.kind == "text" else part.text for part in section.parts if section.has("text"))
+            or value
+        )
+    if not math.isfinite(value):
+        return "#NUM!"
+    section, is_signed = _chosen(_sections(number_format), value)
+    if section.has("elapsed"):
+        return _elapsed(value, section) if abs(value) <= MAX_DAYS else _general(value)
+    if section.has("date"):
+        serial = value + DAYS_TO_1904 if is_1904 else value
+        is_short = number_format.lower() == SHORT_DATE
+        return _date(serial, section, is_short=is_short) if value >= 0 and serial <= MAX_DAYS else _general(value)
+    if section.has("general") or not section.has("digits"):
+        body = _general(value if is_signed else abs(value))
+        whole = "".join(body if part.kind == "general" else part.text for part in section.parts if part.kind != "text")
+        return whole.strip() or (_general(value) if section.has("text") else "")
     try:
-        if section.has("elapsed"):
-            return dt.timedelta(days=value)
-        if not section.has("date") or value < 0:
-            return value
-        if is_1904:
-            return dt.datetime(1904, 1, 1) + _days(value)  # noqa: DTZ001
-        moment = _DAY_ZERO + _days(value if value < _LEAP_DAY else value - 1)
-        return moment if value >= 1 else moment.time()
-    except OverflowError:
-        return value
-
-
-def _days(value: float) -> dt.timedelta:
-    return dt.timedelta(milliseconds=round(value * 86_400_000))
+        body = _filled(section.parts, abs(Decimal(repr(value))))
+    except (ArithmeticError, _UnsupportedFormatError):  # hundreds of digits, fractions
+        return _general(value)
+    return f"-{body}" if is_signed and value < 0 and re.search("[1-9]", body) else body
 
 
 @functools.lru_cache(maxsize=4096)
@@ -139,23 +126,6 @@ def _sections(number_format: str) -> tuple[_Section, ...]:
 
 
 # --- numbers ---------------------------------------------------------------------------------------------------
-
-
-def _number(value: float, number_format: str) -> str:
-    if not math.isfinite(value):
-        return "#NUM!"
-    section, is_signed = _chosen(_sections(number_format), value)
-    if section.has("date", "elapsed"):
-        return _general(value)  # a date outside the calendar
-    if section.has("general") or not section.has("digits"):
-        body = _general(value if is_signed else abs(value))
-        whole = "".join(body if part.kind == "general" else part.text for part in section.parts if part.kind != "text")
-        return whole.strip() or (_general(value) if section.has("text") else "")
-    try:
-        body = _filled(section.parts, abs(Decimal(repr(value))))
-    except (ArithmeticError, _UnsupportedFormatError):  # hundreds of digits, fractions
-        return _general(value)
-    return f"-{body}" if is_signed and value < 0 and re.search("[1-9]", body) else body
 
 
 def _chosen(sections: Sequence[_Section], value: float) -> tuple[_Section, bool]:
@@ -213,52 +183,37 @@ def _scientific(digits: str, exponent: str, value: Decimal) -> str:
 # --- dates and times -------------------------------------------------------------------------------------------
 
 
-def _moment(value: dt.datetime | dt.date | dt.time | dt.timedelta, number_format: str) -> str:
-    section = _sections(number_format)[0]
-    if isinstance(value, dt.timedelta) or section.has("elapsed"):
-        return _elapsed(value, section)
-    if isinstance(value, dt.datetime | dt.time) and not any("." in part.text for part in section.parts):
-        value = _whole_seconds(value)
-    if number_format.lower() == SHORT_DATE or not section.has("date"):
-        return str(value).removesuffix(" 00:00:00")
-    if isinstance(value, dt.time):
-        value = dt.datetime.combine(dt.date(1900, 1, 1), value)
-    elif not isinstance(value, dt.datetime):
-        value = dt.datetime.combine(value, dt.time())
-    parts, has_noon = section.parts, section.has("noon")
-    return "".join(
-        _date_part(part, value, _is_minutes(parts, index), has_noon) for index, part in enumerate(parts)
-    ).strip()
-
-
-def _whole_seconds(value: dt.datetime | dt.time) -> dt.datetime | dt.time:
-    moment = value if isinstance(value, dt.datetime) else dt.datetime.combine(dt.date(1900, 1, 1), value)
-    moment = (moment + dt.timedelta(milliseconds=500)).replace(microsecond=0)
-    return moment if isinstance(value, dt.datetime) else moment.time()
-
-
-def _is_minutes(parts: Sequence[_Part], index: int) -> bool:
-    """Return whether an m means minutes, which follow hours or precede seconds."""
-    before = [part.text[0].lower() for part in parts[:index] if part.kind in ("date", "elapsed")]
-    after = [part.text[0].lower() for part in parts[index + 1 :] if part.kind in ("date", "elapsed")]
-    return before[-1:] == ["h"] or after[:1] == ["s"]
-
-
-def _date_part(part: _Part, value: dt.datetime, is_minutes: bool, has_noon: bool) -> str:
-    if part.kind == "noon":
-        return f"{value:%p}"[: 1 if len(part.text) == 3 else 2]
-    if part.kind != "date":
-        return part.text
-    size = len(part.text)
-    whole, point, decimals = part.text.partition(".")
-    written = {
-        "y": f"{value.year:04d}" if size > 2 else f"{value:%y}",
-        "m": _padded(value.minute, size) if is_minutes else _named(f"{value:%B}", value.month, size),
-        "d": _named(f"{value:%A}", value.day, size),
-        "h": _padded((value.hour % 12 or 12) if has_noon else value.hour, size),
-        "s": _padded(value.second, len(whole)) + point + f"{value:%f}"[: len(decimals)],
-    }
-    return written[part.text[0].lower()]
+def _date(serial: float, section: _Section, *, is_short: bool) -> str:
+    # Times without a date are on the first day.
+    days = serial + 1 if serial < 1 else serial - (serial >= LEAP_DAY)
+    moment = DAY_ZERO + dt.timedelta(milliseconds=round(days * 86_400_000))
+    if not any("." in part.text for part in section.parts):
+        moment = (moment + dt.timedelta(milliseconds=500)).replace(microsecond=0)
+    if is_short:
+        return str(moment.time() if serial < 1 else moment).removesuffix(" 00:00:00")
+    letters = [part.text[0].lower() if part.kind == "date" else "" for part in section.parts]
+    written = ""
+    for index, part in enumerate(section.parts):
+        before = next(filter(None, reversed(letters[:index])), "")
+        after = next(filter(None, letters[index + 1 :]), "")
+        size = len(part.text)
+        whole, point, decimals = part.text.partition(".")
+        match letters[index]:
+            case "y":
+                written += f"{moment.year:04d}" if size > 2 else f"{moment:%y}"
+            case "m" if before == "h" or after == "s":  # minutes
+                written += _padded(moment.minute, size)
+            case "m":
+                written += _named(f"{moment:%B}", moment.month, size)
+            case "d":
+                written += _named(f"{moment:%A}", moment.day, size)
+            case "h":
+                written += _padded((moment.hour % 12 or 12) if section.has("noon") else moment.hour, size)
+            case "s":
+                written += _padded(moment.second, len(whole)) + point + f"{moment:%f}"[: len(decimals)]
+            case _:
+                written += f"{moment:%p}"[: 1 if size == 3 else 2] if part.kind == "noon" else part.text
+    return written.strip()
 
 
 def _padded(number: int, size: int) -> str:
@@ -271,26 +226,14 @@ def _named(name: str, number: int, size: int) -> str:
     return name if size > 3 else name[:3] if size == 3 else _padded(number, size)
 
 
-def _elapsed(value: dt.datetime | dt.date | dt.time | dt.timedelta, section: _Section) -> str:
+def _elapsed(days: float, section: _Section) -> str:
     """Format a duration, whose hours may exceed 24."""
-    total = _total_seconds(value)
-    sign, total = ("-", -total) if total < 0 else ("", total)
+    total = abs(round(days * 86_400))
     whole = {"h": total // 3600, "m": total // 60, "s": total}
     rest = {"h": total // 3600, "m": total // 60 % 60, "s": total % 60}
-    if not section.has("elapsed"):
-        return f"{sign}{rest['h']}:{rest['m']:02d}:{rest['s']:02d}"
-    return sign + "".join(
+    return "-" * (days < 0 < total) + "".join(
         _padded((whole if part.kind == "elapsed" else rest)[part.text[0].lower()], len(part.text))
         if part.kind in ("elapsed", "date") and part.text[0].lower() in whole
         else part.text
         for part in section.parts
     )
-
-
-def _total_seconds(value: dt.datetime | dt.date | dt.time | dt.timedelta) -> int:
-    if isinstance(value, dt.timedelta):
-        return round(value.total_seconds())
-    if isinstance(value, dt.time):
-        return value.hour * 3600 + value.minute * 60 + value.second
-    moment = value if isinstance(value, dt.datetime) else dt.datetime.combine(value, dt.time())
-    return round((moment.replace(tzinfo=None) - _DAY_ZERO).total_seconds())

@@ -3,28 +3,20 @@
 import io
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
-from xml.etree import ElementTree as ET
+from typing import Any
+
+from lxml import etree
 
 from rag.messages import N_
 from rag.parsing.office import embedded, metadata, odf
-from rag.parsing.office.charts import Chart
+from rag.parsing.office.odf_rewriting import FO, OFFICE, STYLE, TEXT
 from rag.parsing.office.package import Package, damaged
 from rag.parsing.sheets.cell_names import Area, cell_name
-from rag.parsing.sheets.sheet import Budget, Cell, Note, Run, Sheet, Tag, Workbook, marked
+from rag.parsing.sheets.sheet import Budget, Cell, Note, Run, Sheet, Tag, Workbook, comments, marked
 
 MAX_COLUMNS = 16_384
-MAX_SPACES = 1_000
-"""Maximum number of spaces that one <text:s> element may stand for."""
-FAILURES = (ET.ParseError, KeyError, ValueError)
-"""Exceptions for damaged parts."""
-
-_OASIS = "urn:oasis:names:tc:opendocument:xmlns:"
-_TABLE, _TEXT, _OFFICE, _STYLE, _DRAW, _CHART = (
-    f"{{{_OASIS}{name}:1.0}}" for name in ("table", "text", "office", "style", "drawing", "chart")
-)
+_TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _HREF = "{http://www.w3.org/1999/xlink}href"
-_FO = f"{{{_OASIS}xsl-fo-compatible:1.0}}"
 _CELLS = (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell")
 _NUMBERS = {"float", "currency", "percentage", "date", "time", "boolean"}
 _HIDDEN = {"collapse", "filter"}
@@ -38,10 +30,10 @@ def read(source: Path) -> Workbook:
     """
     with Package(source) as package:
         try:
-            reader = _Reader(package)
-            sheets = [*reader.sheets(io.BytesIO(package.read(odf.CONTENT)))]
-            return Workbook(sheets, metadata.read(package), tuple(embedded.of_open_document(package)))
-        except FAILURES as error:
+            return Workbook(
+                [*_Reader(package).sheets()], metadata.read(package), tuple(embedded.of_open_document(package))
+            )
+        except (etree.XMLSyntaxError, KeyError, ValueError) as error:
             raise damaged(N_("spreadsheet"), error) from error
 
 
@@ -58,9 +50,12 @@ class _Reader:
         self._sheet = Sheet("")
         self._row = self._column = 0
 
-    def sheets(self, content: IO[bytes]) -> Iterator[Sheet]:
+    def sheets(self) -> Iterator[Sheet]:
+        content = io.BytesIO(self._package.read(odf.CONTENT))
         depth = 0
-        for event, element in ET.iterparse(content, ("start", "end")):  # noqa: S314
+        for event, element in etree.iterparse(
+            content, ("start", "end"), remove_comments=True, remove_pis=True, resolve_entities=False
+        ):
             if element.tag == f"{_TABLE}table":
                 depth += 1 if event == "start" else -1
                 if event == "start" and depth == 1:
@@ -71,14 +66,14 @@ class _Reader:
             elif event == "end" and depth <= 1:
                 self._take(element)
 
-    def _begin(self, table: ET.Element) -> None:
+    def _begin(self, table: Any) -> None:
         name, style = table.get(f"{_TABLE}name", ""), table.get(f"{_TABLE}style-name", "")
         self._sheet = Sheet(name, hidden=style in self._undisplayed)
         self._sheet.header, self._sheet.footer = self._margins(self._master_pages.get(style, ""))
         self._row = self._column = 0
 
-    def _take(self, element: ET.Element) -> None:
-        match element.tag.removeprefix(_TABLE).removeprefix(_STYLE):
+    def _take(self, element: Any) -> None:
+        match element.tag.removeprefix(_TABLE).removeprefix(STYLE):
             case "style":
                 self._take_style(element)
             case "table-column":
@@ -90,30 +85,30 @@ class _Reader:
                 self._take_row(element)
                 element.clear()
 
-    def _take_style(self, style: ET.Element) -> None:
-        name = style.get(f"{_STYLE}name", "")
+    def _take_style(self, style: Any) -> None:
+        name = style.get(f"{STYLE}name", "")
         if any(properties.get(f"{_TABLE}display") == "false" for properties in style):
             self._undisplayed.add(name)
-        if any(properties.get(f"{_FO}font-weight") == "bold" for properties in style):
+        if any(properties.get(f"{FO}font-weight") == "bold" for properties in style):
             self._bold.add(name)
-        papers = {one.get(f"{_FO}background-color", "").lower() for one in style} - {"", "transparent"} or {"#ffffff"}
+        papers = {properties.get(f"{FO}background-color", "").lower() for properties in style} - {"", "transparent"}
         for properties in style:
-            position = properties.get(f"{_STYLE}text-position", "").split(" ")[0]
-            if properties.get(f"{_STYLE}text-line-through-style", "none") != "none":
+            position = properties.get(f"{STYLE}text-position", "").split(" ")[0]
+            if properties.get(f"{STYLE}text-line-through-style", "none") != "none":
                 self._tags[name] = "s"
-            elif properties.get(f"{_FO}color", "").lower() in papers:
+            elif properties.get(f"{FO}color", "").lower() in (papers or {"#ffffff"}):
                 self._tags[name] = "hidden"
             elif position.startswith(("super", "sub")):
                 self._tags[name] = "sup" if position.startswith("super") else "sub"
-        self._master_pages[name] = style.get(f"{_STYLE}master-page-name", "")
+        self._master_pages[name] = style.get(f"{STYLE}master-page-name", "")
 
-    def _take_column(self, column: ET.Element) -> None:
+    def _take_column(self, column: Any) -> None:
         count = _repeated(column, "columns")
         if column.get(f"{_TABLE}visibility") in _HIDDEN:
             self._sheet.hidden_columns |= {*range(self._column + 1, min(self._column + count, MAX_COLUMNS) + 1)}
         self._column += count
 
-    def _take_row(self, row: ET.Element) -> None:
+    def _take_row(self, row: Any) -> None:
         first, count = self._row + 1, _repeated(row, "rows")
         self._row += count
         cells = dict(self._cells(row, first))
@@ -126,7 +121,7 @@ class _Reader:
             if row.get(f"{_TABLE}visibility") in _HIDDEN:
                 self._sheet.hidden_rows.add(number)
 
-    def _cells(self, row: ET.Element, number: int) -> Iterator[tuple[int, Cell]]:
+    def _cells(self, row: Any, number: int) -> Iterator[tuple[int, Cell]]:
         column = 1
         for element in row:
             if element.tag not in _CELLS:
@@ -138,106 +133,70 @@ class _Reader:
                 yield from ((index, cell) for index in range(column, min(column + count, MAX_COLUMNS + 1)))
             column += count
 
-    def _cell(self, element: ET.Element) -> Cell | None:
+    def _cell(self, element: Any) -> Cell | None:
         style = element.get(f"{_TABLE}style-name", "")
         runs: list[Run] = []
-        for paragraph in element.findall(f"{_TEXT}p"):
+        for paragraph in element.findall(f"{TEXT}p"):
             runs += [Run("\n")] * bool(runs) + [*self._runs(paragraph, self._tags.get(style, ""))]
         text = "".join(run.text for run in runs).strip()
         if not text:
-            text = element.get(f"{_OFFICE}value", "") or element.get(f"{_TABLE}formula", "")
+            text = element.get(f"{OFFICE}value", "") or element.get(f"{_TABLE}formula", "")
         if not text.strip():
             return None
-        is_number = element.get(f"{_OFFICE}value-type") in _NUMBERS
+        is_number = element.get(f"{OFFICE}value-type") in _NUMBERS
         return Cell(text, is_number, style in self._bold, marked(runs))
 
-    def _runs(self, element: ET.Element, tag: Tag) -> Iterator[Run]:
+    def _runs(self, element: Any, tag: Tag) -> Iterator[Run]:
         """Yield the runs of a paragraph, each in the style of the innermost span."""
-        yield Run("".join(_own_text(element)), tag)
+        yield Run(odf.blank(element) + (element.text or ""), tag)
         for child in element:
-            if child.tag != f"{_OFFICE}annotation":
-                yield from self._runs(child, self._tags.get(child.get(f"{_TEXT}style-name", ""), tag))
+            if child.tag != f"{OFFICE}annotation":
+                yield from self._runs(child, self._tags.get(child.get(f"{TEXT}style-name", ""), tag))
             yield Run(child.tail or "", tag)
 
-    def _take_notes(self, element: ET.Element, row: int, column: int) -> None:
+    def _take_notes(self, element: Any, row: int, column: int) -> None:
         across = int(element.get(f"{_TABLE}number-columns-spanned", "1"))
         down = int(element.get(f"{_TABLE}number-rows-spanned", "1"))
         if across > 1 or down > 1:
             self._sheet.merged.append(Area(row, column, row + down - 1, column + across - 1))
         for child in element:
-            if child.tag == f"{_OFFICE}annotation":
-                text = " ".join(_paragraphs(child))
-                self._sheet.notes += [Note(cell_name(row, column), text)] if text else []
-            elif child.tag != f"{_TEXT}p":
+            if child.tag == f"{OFFICE}annotation":
+                text = " ".join(paragraph.text.strip() for paragraph in odf.of_element(child))
+                self._sheet.notes += comments(cell_name(row, column), text)
+            elif child.tag != f"{TEXT}p":
                 self._take_drawings(child)
 
-    def _take_drawings(self, element: ET.Element) -> None:
+    def _take_drawings(self, element: Any) -> None:
         """Read the text boxes and charts in `element`."""
-        self._sheet.notes += [Note("text box", text) for text in _paragraphs(element)]
-        for drawn in element.iter(f"{_DRAW}object"):
-            part = drawn.get(_HREF, "").removeprefix("./")
-            root = self._package.xml(f"{part}/{odf.CONTENT}")
-            chart = root.find(f".//{_CHART}chart") if root is not None else None
-            if chart is not None:
-                self._sheet.charts.append(_chart(chart))
+        self._sheet.notes += [Note("text box", paragraph.text.strip()) for paragraph in odf.of_element(element)]
+        for drawing in element.iter("{*}object"):
+            root = self._package.xml(f"{drawing.get(_HREF, '').removeprefix('./')}/{odf.CONTENT}")
+            chart = odf.read_chart(root) if root is not None else None
+            if chart:
+                self._sheet.charts.append(chart)
 
     def _margins(self, master_page: str) -> tuple[list[str], list[str]]:
         """Return the lines of header and footer of a master page, without those that are only fields."""
         styles = self._package.xml(odf.STYLES)
-        pages = styles.iter(f"{_STYLE}master-page") if styles is not None else ()
-        page = next((page for page in pages if page.get(f"{_STYLE}name") == master_page), ())
+        pages = styles.iter(f"{STYLE}master-page") if styles is not None else ()
+        page = next((page for page in pages if page.get(f"{STYLE}name") == master_page), ())
         found: tuple[list[str], list[str]] = ([], [])
         for part in page:
-            name = part.tag.removeprefix(_STYLE) if isinstance(part.tag, str) else ""
-            if name.startswith(("header", "footer")) and part.get(f"{_STYLE}display") != "false":
-                texts = ("".join(_typed(paragraph)).strip() for paragraph in part.iter(f"{_TEXT}p"))
+            name = part.tag.removeprefix(STYLE) if isinstance(part.tag, str) else ""
+            if name.startswith(("header", "footer")) and part.get(f"{STYLE}display") != "false":
+                texts = ("".join(_typed(paragraph)).strip() for paragraph in part.iter(f"{TEXT}p"))
                 found[name.startswith("footer")].extend(text for text in texts if text and text not in {"Page", "/"})
         return found
 
 
-def _repeated(element: ET.Element, what: str) -> int:
+def _repeated(element: Any, what: str) -> int:
     return max(1, int(element.get(f"{_TABLE}number-{what}-repeated", "1")))
-
-
-def _paragraphs(element: ET.Element, *, direct: bool = False) -> list[str]:
-    """Return the paragraphs in `element`, or only its direct children."""
-    found = element.findall(f"{_TEXT}p") if direct else element.iter(f"{_TEXT}p")
-    return [text for paragraph in found if (text := "".join(_pieces(paragraph)).strip())]
-
-
-def _pieces(element: ET.Element) -> Iterator[str]:
-    yield from _own_text(element)
-    for child in element:
-        yield from _pieces(child)
-        yield child.tail or ""
-
-
-def _own_text(element: ET.Element) -> Iterator[str]:
-    """Yield the text of an element before its first child."""
-    match element.tag.removeprefix(_TEXT):
-        case "s":
-            yield " " * min(int(element.get(f"{_TEXT}c", "1")), MAX_SPACES)
-        case "tab" | "line-break":
-            yield " "
-    yield element.text or ""
 
 
 def _typed(paragraph: Any) -> Iterator[str]:
     """Yield the typed text of a paragraph of a header, without fields such as the number of the page."""
     yield paragraph.text or ""
     for child in paragraph:
-        if child.tag == f"{_TEXT}span":
+        if child.tag == f"{TEXT}span":
             yield from _typed(child)
         yield child.tail or ""
-
-
-def _chart(chart: Any) -> Chart:
-    """Return the titles and the data of a chart."""
-    titles = [
-        " ".join("".join(title.itertext()).split()) for title in chart.iter(f"{_CHART}title", f"{_CHART}subtitle")
-    ]
-    rows = [
-        tuple(" ".join("".join(cell.itertext()).split()) for cell in row.iter(_CELLS[0]))
-        for row in chart.iter(f"{_TABLE}table-row")
-    ]
-    return Chart(tuple(filter(None, titles)), tuple(row for row in rows if any(row)))

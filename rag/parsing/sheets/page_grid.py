@@ -4,6 +4,7 @@ It is stored as private application data in the page's dictionary (ISO 32000-1, 
 be found without the others. Invalid data in PDFs of other origin is ignored.
 """
 
+import functools
 import itertools
 from bisect import bisect_right
 from collections import defaultdict
@@ -109,17 +110,17 @@ class PageGrid(pydantic.BaseModel):
 
     def without_labels(self, pieces: Iterable[Piece]) -> list[Piece]:
         """Remove column letters, row numbers and remarks about hidden parts, which are not the sheet's own text."""
-        return [piece for piece in pieces if not self._is_label(piece)]
 
-    def _is_label(self, piece: Piece) -> bool:
-        box = piece.bbox
-        row, column = _index(self.rows, (box.y0 + box.y1) / 2), _index(self.columns, (box.x0 + box.x1) / 2)
-        if row is not None:
-            return column is None and piece.text == str(self.rows[row].number)
-        if not self.top <= (box.y0 + box.y1) / 2 <= self.rows[0].start:
-            return False
-        is_letter = column is not None and piece.text == column_letters(self.columns[column].number)
-        return is_letter or set(REMARKS).issuperset(piece.text.split(", "))
+        def is_label(piece: Piece) -> bool:
+            middle = (piece.bbox.y0 + piece.bbox.y1) / 2
+            row, column = _index(self.rows, middle), _index(self.columns, (piece.bbox.x0 + piece.bbox.x1) / 2)
+            if row is not None:
+                return column is None and piece.text == str(self.rows[row].number)
+            is_letter = column is not None and piece.text == column_letters(self.columns[column].number)
+            is_remark = set(REMARKS).issuperset(piece.text.split(", "))
+            return self.top <= middle <= self.rows[0].start and (is_letter or is_remark)
+
+        return [piece for piece in pieces if not is_label(piece)]
 
     def split(self, pieces: Iterable[Piece]) -> "Parts":
         """Divide the pieces of a page, without its labels."""
@@ -129,9 +130,11 @@ class PageGrid(pydantic.BaseModel):
         below: list[Piece] = []
         merged = self._merged_cells()
         for piece in pieces:
-            place = self._place(piece)
-            if place is not None:
-                cells[merged.get(place, place)].append(piece)
+            # A run of text belongs to the cell in which it begins.
+            row = _index(self.rows, (piece.bbox.y0 + piece.bbox.y1) / 2)
+            column = _index(self.columns, piece.bbox.x0 + INSET)
+            if piece.direction is Direction.RIGHT and row is not None and column is not None:
+                cells[merged.get((row, column), (row, column))].append(piece)
             elif self.heading is not None and piece.bbox.y0 < self.heading:
                 heading.append(piece)
             else:
@@ -150,14 +153,6 @@ class PageGrid(pydantic.BaseModel):
                 dict.fromkeys(itertools.product(rows, columns), (rows[0], columns[0])) if rows and columns else {}
             )
         return first
-
-    def _place(self, piece: Piece) -> tuple[int, int] | None:
-        """Return the indices of the row and column in which a run of text begins."""
-        box = piece.bbox
-        if piece.direction is not Direction.RIGHT:
-            return None
-        row, column = _index(self.rows, (box.y0 + box.y1) / 2), _index(self.columns, box.x0 + INSET)
-        return None if row is None or column is None else (row, column)
 
     def _blocks(self, cells: dict[tuple[int, int], list[Piece]]) -> Iterator[RawBlock]:
         """Yield the blocks; cells outside of all of them make a last table."""
@@ -217,12 +212,7 @@ class PageGrid(pydantic.BaseModel):
             for row in _touched(self.rows, box.y0 + margin, box.y1 - margin)
             for column in _touched(self.columns, box.x0 + INSET, box.x1 - INSET)
         ]
-        if not touched:
-            return None
-        area, *others = touched
-        for other in others:
-            area = area.union(other)
-        return area
+        return functools.reduce(Area.union, touched) if touched else None
 
     def _unmerged(self, row: int, column: int) -> Area:
         """Return a cell as an area, the first one for merged cells."""

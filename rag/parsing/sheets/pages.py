@@ -12,7 +12,6 @@ from rag import types
 from rag.parsing.html.layout import MARGIN_PT, PageWriter, Paper
 from rag.parsing.html.line_breaks import BREAK
 from rag.parsing.html.markup import HIDDEN_CLASS, escaped
-from rag.parsing.office.charts import Chart
 from rag.parsing.pdf.mupdf import HIDDEN_COLOR
 from rag.parsing.sheets.cell_names import Area, column_letters
 from rag.parsing.sheets.page_grid import CONTINUED_PT, REMARKS, Band, Block, PageGrid
@@ -45,6 +44,10 @@ NOTES = "Comments and drawings"
 FILES = "Embedded files"
 _LINE_END = re.compile(r"\r\n?|[\n\u2028\u2029]")
 _CONTINUED = f'<div style="text-indent:{CONTINUED_PT}pt">'
+_TAGS: dict[Tag, str] = {
+    "": "{}", "sup": "<sup>{}</sup>", "sub": "<sub>{}</sub>", "s": "<s>{}</s>",
+    "hidden": f'<span class="{HIDDEN_CLASS}">{{}}</span>',
+}  # fmt: skip
 _STYLE = f"""
 body {{ margin: 0; font-family: sans-serif; font-size: {FONT_SIZE_PT}pt; line-height: {LINE_PT}pt }}
 h1 {{ font-size: 14pt; line-height: 18pt; margin: 0 0 8pt 0 }}
@@ -116,7 +119,7 @@ def _pages(sheet: Sheet) -> Iterator[_Page]:
         yield page
         page = following
     below = [f"<p>{escaped(note.place[0].upper() + note.place[1:])}: {escaped(note.text)}</p>" for note in sheet.notes]
-    below += map(_chart, sheet.charts)
+    below += [chart.html() for chart in sheet.charts]
     title = f"<h3>{NOTES}</h3>" if below else ""
     yield page._replace(html=page.html + _paragraphs(sheet.footer) + title + "".join(below[:NOTES_PER_PAGE]))
     for start in range(NOTES_PER_PAGE, len(below), NOTES_PER_PAGE):
@@ -125,12 +128,6 @@ def _pages(sheet: Sheet) -> Iterator[_Page]:
 
 def _paragraphs(lines: Iterable[str]) -> str:
     return "".join(f"<p>{escaped(line)}</p>" for line in lines)
-
-
-def _chart(chart: Chart) -> str:
-    """Return a chart as the table of its data."""
-    rows = ["".join(f"<td>{escaped(text)}</td>" for text in row) for row in chart.rows]
-    return _paragraphs(chart.titles) + "<table>" + "".join(f"<tr>{row}</tr>" for row in rows) + "</table>"
 
 
 # --- rows and columns of a page ------------------------------------------------------------------------------
@@ -264,47 +261,38 @@ class _Table:
     """
 
     def __init__(self, plan: _Plan, columns: Sequence[int], rows: Sequence[_Row], repeated: tuple[int, int]) -> None:
+        self._plan = plan
         self._sheet = plan.sheet
-        self._titles = plan.titles
-        self._widths = plan.widths
         self._columns = columns
         self._rows = rows
         self._repeated = repeated
         self._merged: list[Area] = []
-        self._blocks = list(self._find_blocks(plan.regions))
         self._room = max(0.0, MIN_WIDTH_PT - sum(plan.widths[column] for column in columns))
-        self.html = f'<table id="table">{self._remark()}{self._letters()}{"".join(self._body())}</table>'
+        self._blocks: list[Block] = []
+        numbers = [row.number for row in rows]
+        for kind, area, heads in plan.regions:
+            lines = [index for index, number in enumerate(numbers) if area.top <= number <= area.bottom]
+            places = [place for place, column in enumerate(columns) if area.left <= column <= area.right]
+            if lines and places and places[-1] >= repeated[1]:
+                count = sum(numbers[index] in heads for index in lines)
+                self._blocks.append(Block(kind, lines[0], lines[-1], places[0], places[-1], count))
+        self.html = f'<table id="table">{"".join(self._lines())}</table>'
 
-    def _find_blocks(self, regions: Iterable[Region]) -> Iterator[Block]:
-        """Yield what of the sheet's regions is on the page."""
-        numbers = [row.number for row in self._rows]
-        for kind, area, heads in regions:
-            rows = [index for index, number in enumerate(numbers) if area.top <= number <= area.bottom]
-            places = [place for place, column in enumerate(self._columns) if area.left <= column <= area.right]
-            if rows and places and places[-1] >= self._repeated[1]:
-                named = sum(numbers[index] in heads for index in rows)
-                yield Block(kind, rows[0], rows[-1], places[0], places[-1], named)
-
-    def _remark(self) -> str:
-        """Return a row that says in words what the file hides."""
-        hidden = (
-            self._sheet.hidden,
-            any(row.number in self._sheet.hidden_rows for row in self._rows),
-            not self._sheet.hidden_columns.isdisjoint(self._columns),
-        )
-        words = ", ".join(itertools.compress(REMARKS, hidden))
-        return f'<tr><td class="label" colspan="{len(self._columns) + 1}">{words}</td></tr>' if words else ""
-
-    def _letters(self) -> str:
-        letters = [
-            f'<td class="label{" pale" * (column in self._sheet.hidden_columns)}" id="c{column}"'
-            f' style="width:{self._widths[column]:.0f}pt">{column_letters(column)}</td>'
-            for column in self._columns
-        ]
-        room = f'<td class="room" style="width:{self._room:.0f}pt"></td>' if self._room else ""
-        return f'<tr><td class="label"></td>{"".join(letters)}{room}</tr>'
-
-    def _body(self) -> Iterator[str]:
+    def _lines(self) -> Iterator[str]:
+        """Yield the table: a row that says what the file hides, the letters of the columns, and the rows."""
+        sheet = self._sheet
+        has_hidden_rows = any(row.number in sheet.hidden_rows for row in self._rows)
+        hidden = (sheet.hidden, has_hidden_rows, not sheet.hidden_columns.isdisjoint(self._columns))
+        if any(hidden):
+            remark = ", ".join(itertools.compress(REMARKS, hidden))
+            yield f'<tr><td class="label" colspan="{len(self._columns) + 1}">{remark}</td></tr>'
+        yield '<tr><td class="label"></td>'
+        for column in self._columns:
+            yield (
+                f'<td class="label{" pale" * (column in sheet.hidden_columns)}" id="c{column}"'
+                f' style="width:{self._plan.widths[column]:.0f}pt">{column_letters(column)}</td>'
+            )
+        yield f'<td class="room" style="width:{self._room:.0f}pt"></td></tr>' if self._room else "</tr>"
         covered: set[tuple[int, int]] = set()
         heads = {
             (index, place)
@@ -313,7 +301,7 @@ class _Table:
             for place in range(block.left, block.right + 1)
         }
         for index, row in enumerate(self._rows):
-            pale = " pale" * (row.number in self._sheet.hidden_rows)
+            pale = " pale" * (row.number in sheet.hidden_rows)
             yield f'<tr><td class="label{pale}" id="r{index}">{row.number}</td>'
             for place in range(len(self._columns)):
                 if (index, place) not in covered:
@@ -326,7 +314,7 @@ class _Table:
     def _span(self, index: int, place: int) -> tuple[int, int]:
         """Return how many rows and columns of the page a cell covers; it never covers others that have text."""
         row, column = self._rows[index], self._columns[place]
-        is_title = row.number in self._titles and column in row.cells
+        is_title = row.number in self._plan.titles and column in row.cells
         area = self._sheet.spans.get((row.number, column))
         if is_title:
             area = Area(row.number, column, row.number, self._columns[-1])
@@ -356,7 +344,11 @@ class _Table:
         tag, attributes = ("th" if is_head else "td"), f' class="{" ".join(kinds)}"' if kinds else ""
         if span != (1, 1):
             attributes += f' rowspan="{span[0]}" colspan="{span[1]}"'
-        room = sum(self._widths[other] for other in self._columns[: span[1]]) if row.number in self._titles else 0
+        room = (
+            sum(self._plan.widths[other] for other in self._columns[: span[1]])
+            if row.number in self._plan.titles
+            else 0
+        )
         content = _content(cell, max(MAX_LINE_CHARS, int(room / WIDE_CHARACTER_PT))) if cell is not None else ""
         return f"<{tag}{attributes}>{content}</{tag}>"
 
@@ -379,8 +371,9 @@ class _Table:
 def _content(cell: Cell, characters: int) -> str:
     """Return a cell's text as HTML. A line that continues a cut word is indented, which `page_grid` recognizes."""
     if cell.runs:
-        texts = ((run.tag, "<br>".join(map(_escaped, _LINE_END.split(run.text)))) for run in cell.runs)
-        content = "".join(_tagged(text, tag) for tag, text in texts)
+        content = "".join(
+            _TAGS[run.tag].format("<br>".join(map(_escaped, _LINE_END.split(run.text)))) for run in cell.runs
+        )
     elif _length(cell.text) <= characters and _LINE_END.search(cell.text) is None:
         content = _escaped(cell.text)
     else:
@@ -389,12 +382,6 @@ def _content(cell: Cell, characters: int) -> str:
             for line, continues in _lines(cell.text, characters)
         )
     return f"<b>{content}</b>" if cell.bold else content
-
-
-def _tagged(text: str, tag: Tag) -> str:
-    if tag == "hidden":
-        return f'<span class="{HIDDEN_CLASS}">{text}</span>'
-    return f"<{tag}>{text}</{tag}>" if tag else text
 
 
 def _escaped(text: str) -> str:

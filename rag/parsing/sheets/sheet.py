@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import re
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
@@ -15,8 +16,9 @@ from rag.parsing.sheets.cell_names import Area, cell_name, on_sheet
 
 MAX_CELLS = 2_000_000
 """Maximum number of filled cells, for the memory limit of a parsing process."""
-
-
+_HEADER_CODE = re.compile(
+    r'&(?:(?P<part>[LCR])|(?P<sheet>A)|(?P<character>&)|"[^"]*"|K[0-9A-Fa-f]{6}|K\d\d[+-]\d{3}|\d+|.)', re.DOTALL
+)
 Tag = Literal["", "sup", "sub", "s", "hidden"]
 
 
@@ -50,6 +52,25 @@ class Note(NamedTuple):
 
     place: str
     text: str
+
+
+def comments(cell: str, text: str, author: str = "") -> list[Note]:
+    """Return a comment as a list, empty if the comment has no text."""
+    text, author = " ".join(text.split()), author.strip()
+    return [Note(cell, f"{text} ({author})" if author and author not in text else text)] if text else []
+
+
+def header_lines(codes: str, sheet: str) -> list[str]:
+    """Return left, middle and right text of a header or footer of Excel (ECMA-376, 18.3.1.46).
+
+    Page numbers, dates, file names, fonts, and headers that say nothing but the sheet's name are left out.
+    """
+
+    def replaced(match: re.Match[str]) -> str:
+        return "\n" if match["part"] else sheet if match["sheet"] else "&" if match["character"] else ""
+
+    texts = (" ".join(line.split()) for line in _HEADER_CODE.sub(replaced, codes).splitlines())
+    return [text for text in dict.fromkeys(texts) if re.search(r"\w", text) and text not in {sheet, "Page", "Page of"}]
 
 
 @dataclasses.dataclass
@@ -86,8 +107,8 @@ class Sheet:
         """Take the text that is hidden by its colour as shown."""
         for cells in self.cells.values():
             for column, cell in cells.items():
-                shown = marked(run._replace(tag="") if run.tag == "hidden" else run for run in cell.runs)
-                cells[column] = cell._replace(runs=shown)
+                runs = marked(run._replace(tag="") if run.tag == "hidden" else run for run in cell.runs)
+                cells[column] = cell._replace(runs=runs)
 
     def texts(self) -> Iterator[SourceText]:
         """Yield the sheet's name, header, rows, footer, notes and charts, with their places."""
@@ -102,8 +123,7 @@ class Sheet:
         for note in self.notes:
             yield SourceText(on_sheet(self.name, note.place), note.text)
         for chart in self.charts:
-            yield from (SourceText(f"chart of {self.name}", text) for text in chart.titles)
-            yield from (SourceText(f"chart of {self.name}", "\t".join(row)) for row in chart.rows)
+            yield from (SourceText(f"chart of {self.name}", text) for text in chart.texts())
 
 
 class Workbook(NamedTuple):
@@ -117,8 +137,7 @@ class Workbook(NamedTuple):
 class Budget:
     """Counts the cells that may still be read."""
 
-    def __init__(self, cells: int = MAX_CELLS) -> None:
-        self._cells = cells
+    _cells = MAX_CELLS
 
     def take(self) -> None:
         """Count one cell.

@@ -133,7 +133,11 @@ def _headers(sheet: Sheet, numbers: Sequence[int]) -> list[tuple[int, ...]]:
     index = 0
     while index < len(numbers):
         end = _header_end(sheet, numbers, index)
-        if end > index and _begins_table(sheet, numbers, index, is_first=not headers):
+        # A header stands at the start of a table: first, after a gap, or after a title.
+        is_start = _follows_gap(numbers, index) or (
+            len(sheet.cells[numbers[index - 1]]) == 1 and (not headers or _follows_gap(numbers, index - 1))
+        )
+        if end > index and is_start:
             headers.append(tuple(numbers[index:end]))
             index = end
         else:
@@ -151,13 +155,6 @@ def _texts(sheet: Sheet, numbers: Sequence[int], tables: Iterable[int]) -> set[i
     for start in (first, *(bisect_left(numbers, row) for row in tables)):
         texts.update(takewhile(title_rows.__contains__, (numbers[index] for index in range(start - 1, -1, -1))))
     return texts
-
-
-def _begins_table(sheet: Sheet, numbers: Sequence[int], index: int, *, is_first: bool) -> bool:
-    """Whether a header row stands at the start of a table: first, after a gap, or after a title."""
-    if _follows_gap(numbers, index):
-        return True
-    return len(sheet.cells[numbers[index - 1]]) == 1 and (is_first or _follows_gap(numbers, index - 1))
 
 
 def _follows_gap(numbers: Sequence[int], index: int) -> bool:

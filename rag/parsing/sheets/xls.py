@@ -1,5 +1,6 @@
 """Read XLS workbooks (BIFF): formatted values, comments, headers and hidden parts."""
 
+import io
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,14 +15,13 @@ from rag import errors
 from rag.messages import N_
 from rag.parsing.office.metadata import Metadata
 from rag.parsing.sheets.cell_names import Area, cell_name
-from rag.parsing.sheets.header_codes import lines
-from rag.parsing.sheets.number_formats import GENERAL, SHORT_DATE, formatted, from_serial
-from rag.parsing.sheets.sheet import Budget, Cell, Note, Run, Sheet, Tag, Workbook, marked
+from rag.parsing.sheets.number_formats import GENERAL, SHORT_DATE, formatted
+from rag.parsing.sheets.sheet import Budget, Cell, Run, Sheet, Tag, Workbook, comments, header_lines, marked
 
 _FAILURES = (XLRDError, CompDocError, struct.error, ValueError, LookupError, AssertionError, ArithmeticError, TypeError)
 """Exceptions of xlrd and olefile for damaged files."""
 _SHORT_DATE_KEY = 14
-_RAISED, _LOWERED = 1, 2
+_POSITIONS: dict[int, Tag] = {1: "sup", 2: "sub"}
 _WHITES = (1, 9)
 _BOUND_SHEET, _HEADER, _FOOTER, _BOF, _EOF = 0x85, 0x14, 0x15, 0x809, 0x0A
 _WORKSHEET = 0
@@ -35,27 +35,18 @@ def read(source: Path) -> Workbook:
     """
     try:
         with xlrd.open_workbook(
-            str(source), formatting_info=True, ragged_rows=True, ignore_workbook_corruption=True, logfile=_Silent()
+            str(source), formatting_info=True, ragged_rows=True, ignore_workbook_corruption=True, logfile=io.StringIO()
         ) as book:
             budget = Budget()
             sheets = [_read_sheet(book, sheet, budget) for sheet in book.sheets()]
             for sheet, (header, footer) in zip(sheets, _margins(source, book.encoding or "cp1252"), strict=False):
-                sheet.header, sheet.footer = lines(header, sheet.name), lines(footer, sheet.name)
+                sheet.header, sheet.footer = header_lines(header, sheet.name), header_lines(footer, sheet.name)
             return Workbook(sheets, Metadata(author=book.user_name.strip()))
     except _FAILURES as error:
         raise errors.UnreadableFileError(
             N_("The workbook is damaged or encrypted ({error}). Save it as XLSX in another program."),
             error=type(error).__name__,
         ) from error
-
-
-class _Silent:
-    """Where xlrd's remarks go."""
-
-    def write(self, text: str) -> int:
-        return len(text)
-
-    def flush(self) -> None: ...
 
 
 def _read_sheet(book: Any, source: Any, budget: Budget) -> Sheet:
@@ -71,10 +62,7 @@ def _read_sheet(book: Any, source: Any, budget: Budget) -> Sheet:
     sheet.hidden_columns = {column + 1 for column, about in source.colinfo_map.items() if about.hidden}
     sheet.frozen_rows = source.horz_split_pos if source.panes_are_frozen else 0
     for (row, column), note in sorted(source.cell_note_map.items()):
-        text, author = " ".join(note.text.split()), (note.author or "").strip()
-        if text:
-            shown = f"{text} ({author})" if author and author not in text else text
-            sheet.notes.append(Note(cell_name(row + 1, column + 1), shown))
+        sheet.notes += comments(cell_name(row + 1, column + 1), note.text, note.author or "")
     return sheet
 
 
@@ -96,8 +84,7 @@ def _cell(book: Any, sheet: Any, row: int, column: int) -> Cell | None:
     else:
         about = book.format_map.get(style.format_key)
         code = SHORT_DATE if style.format_key == _SHORT_DATE_KEY else about.format_str if about else GENERAL
-        value = from_serial(source.value, code, is_1904=book.datemode == 1)
-        text = formatted(value, code) or formatted(source.value)
+        text = formatted(source.value, code, is_1904=book.datemode == 1) or formatted(source.value)
     tag: Tag = "s" if font.struck_out else "hidden" if _is_hidden(style, font) else ""
     return Cell(text, True, bool(font.bold), marked([Run(text, tag)]))
 
@@ -113,13 +100,8 @@ def _runs(book: Any, text: str, changes: Any, font: Any) -> tuple[Run, ...]:
     """Return the runs of a text, whose font changes at some characters."""
     starts = [(0, font), *((start, book.font_list[index]) for start, index in changes)]
     ends = [start for start, _ in starts[1:]] + [len(text)]
-    return marked(Run(text[start:end], _tag(one)) for (start, one), end in zip(starts, ends, strict=True))
-
-
-def _tag(font: Any) -> Any:
-    if font.struck_out:
-        return "s"
-    return {_RAISED: "sup", _LOWERED: "sub"}.get(font.escapement, "")
+    tags: list[Tag] = ["s" if font.struck_out else _POSITIONS.get(font.escapement, "") for _, font in starts]
+    return marked(Run(text[start:end], tag) for (start, _), end, tag in zip(starts, ends, tags, strict=True))
 
 
 def _margins(source: Path, encoding: str) -> Iterator[tuple[str, str]]:
@@ -129,11 +111,11 @@ def _margins(source: Path, encoding: str) -> Iterator[tuple[str, str]]:
         content = file.openstream(stream).read() if stream else b""
     for kind, data, _ in _records(content, 0):
         if kind == _BOUND_SHEET and data[5] == _WORKSHEET:
-            found = {_HEADER: "", _FOOTER: ""}
-            for of, own, depth in _records(content, struct.unpack_from("<I", data)[0]):
-                if of in found and own and depth == 1:
-                    found[of] = _string(own, encoding)
-            yield found[_HEADER], found[_FOOTER]
+            texts = {_HEADER: "", _FOOTER: ""}
+            for field, value, depth in _records(content, struct.unpack_from("<I", data)[0]):
+                if field in texts and value and depth == 1:
+                    texts[field] = _string(value, encoding)
+            yield texts[_HEADER], texts[_FOOTER]
 
 
 def _records(content: bytes, position: int) -> Iterator[tuple[int, bytes, int]]:

@@ -11,13 +11,11 @@ from typing import Any
 from lxml import etree
 
 from rag.messages import N_
-from rag.parsing.office import embedded, metadata
+from rag.parsing.office import charts, embedded, metadata
 from rag.parsing.office.package import Package, damaged, local
-from rag.parsing.sheets import drawings
 from rag.parsing.sheets.cell_names import cell_area
-from rag.parsing.sheets.header_codes import lines
-from rag.parsing.sheets.number_formats import BUILTIN, GENERAL, formatted, from_serial
-from rag.parsing.sheets.sheet import Budget, Cell, Note, Run, Sheet, Tag, Workbook, marked
+from rag.parsing.sheets.number_formats import BUILTIN, GENERAL, formatted
+from rag.parsing.sheets.sheet import Budget, Cell, Note, Run, Sheet, Tag, Workbook, comments, header_lines, marked
 
 MAX_ROWS, MAX_COLUMNS = 1_048_576, 16_384
 _ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
@@ -52,8 +50,7 @@ class _Reader:
     def __init__(self, package: Package) -> None:
         self._package = package
         self._budget = Budget()
-        self._main = package.main_part() or "xl/workbook.xml"
-        self._relations = package.relations(self._main)
+        self._main = package.main_part("xl/workbook.xml")
         self._strings = list(self._read_strings())
         self._styles = list(self._read_styles())
         self._is_1904 = False
@@ -64,29 +61,27 @@ class _Reader:
             raise KeyError(self._main)
         self._is_1904 = any(part.get("date1904") in _TRUE for part in book.iterfind("{*}workbookPr"))
         for element in book.iterfind("{*}sheets/{*}sheet"):
-            relation = self._relations.get(element.get(_ID, ""))
+            relation = self._package.relations(self._main).get(element.get(_ID, ""))
             if relation is None or relation.is_external or not relation.kind.endswith(("/worksheet", "/chartsheet")):
                 continue
             sheet = Sheet(element.get("name", ""), hidden=element.get("state", "visible") != "visible")
             self._fill(sheet, relation.target)
             yield sheet
 
-    def _related(self, kind: str) -> Iterator[bytes]:
-        for relation in self._relations.values():
-            if relation.kind.endswith(f"/{kind}") and relation.target in self._package.names:
-                yield self._package.read(relation.target)
-
     def _read_strings(self) -> Iterator[tuple[str, tuple[Run, ...]]]:
-        for content in self._related("sharedStrings"):
-            for _, item in etree.iterparse(io.BytesIO(content), tag="{*}si", resolve_entities=False):
+        for part in self._package.related(self._main, "/sharedStrings"):
+            content = io.BytesIO(self._package.read(part))
+            for _, item in etree.iterparse(content, tag="{*}si", resolve_entities=False):
                 yield _rich_text(item)
                 item.clear()
 
     def _read_styles(self) -> Iterator[tuple[str, bool, Tag]]:
         """Yield the number format of each style, whether it is bold, and whether it is struck out or hidden."""
-        for content in self._related("styles"):
-            root = etree.fromstring(content, etree.XMLParser(resolve_entities=False))
-            formats = {one.get("numFmtId"): one.get("formatCode", "") for one in root.iterfind("{*}numFmts/{*}numFmt")}
+        for part in self._package.related(self._main, "/styles"):
+            root = self._package.xml(part)
+            formats = {
+                number.get("numFmtId"): number.get("formatCode", "") for number in root.iterfind("{*}numFmts/{*}numFmt")
+            }
             fonts = root.findall("{*}fonts/{*}font")
             fills = root.findall("{*}fills/{*}fill")
             for style in root.iterfind("{*}cellXfs/{*}xf"):
@@ -122,10 +117,11 @@ class _Reader:
                 case "conditionalFormatting" | "tableParts":
                     sheet.show_hidden()  # white text may stand on their colours
                 case "headerFooter":
-                    sheet.header = [line for name in _HEADERS for line in _margin(element, name, sheet.name)]
-                    sheet.footer = [line for name in _FOOTERS for line in _margin(element, name, sheet.name)]
+                    texts = {local(child): child.text or "" for child in element}
+                    sheet.header = [line for name in _HEADERS for line in header_lines(texts.get(name, ""), sheet.name)]
+                    sheet.footer = [line for name in _FOOTERS for line in header_lines(texts.get(name, ""), sheet.name)]
         sheet.notes += self._comments(part)
-        drawings.add(sheet, self._package, part)
+        self._add_drawings(sheet, part)
 
     def _cells(self, row: Any) -> Iterator[tuple[int, Cell]]:
         column = 0
@@ -168,23 +164,38 @@ class _Reader:
             return value
         number = float(value)
         whole = int(number) if number == int(number) and "." not in value and "E" not in value.upper() else number
-        return formatted(from_serial(whole, number_format, is_1904=self._is_1904), number_format) or formatted(whole)
+        return formatted(whole, number_format, is_1904=self._is_1904) or formatted(whole)
+
+    def _add_drawings(self, sheet: Sheet, part: str) -> None:
+        """Add text boxes, charts and diagrams (SmartArt)."""
+        xml, related = self._package.xml, self._package.related
+        for drawing in related(part, "/drawing"):
+            sheet.notes += [Note("text box", text.strip()) for text in charts.paragraphs(xml(drawing))]
+            for diagram in related(drawing, "/diagramData"):
+                sheet.notes += [Note("diagram", text.strip()) for text in charts.paragraphs(xml(diagram))]
+            for name in related(drawing, *charts.RELATIONS):
+                chart = charts.read(xml(name))
+                sheet.charts.append(chart)
+                texts = [text for text in charts.paragraphs(xml(name)) if " ".join(text.split()) not in chart.titles]
+                texts += [
+                    text for shapes in related(name, "/chartUserShapes") for text in charts.paragraphs(xml(shapes))
+                ]
+                sheet.notes += [Note("chart", text.strip()) for text in texts]
 
     def _comments(self, part: str) -> Iterator[Note]:
-        for relation in self._package.relations(part).values():
-            root = self._package.xml(relation.target) if relation.kind.endswith("/comments") else None
-            authors = [one.text or "" for one in root.iterfind("{*}authors/{*}author")] if root is not None else []
-            for comment in root.iterfind("{*}commentList/{*}comment") if root is not None else ():
-                text = " ".join("".join(one.text or "" for one in comment.iter("{*}t")).split())
+        for name in self._package.related(part, "/comments"):
+            root = self._package.xml(name)
+            authors = [author.text or "" for author in root.iterfind("{*}authors/{*}author")]
+            for comment in root.iterfind("{*}commentList/{*}comment"):
                 number = comment.get("authorId", "")
-                author = authors[int(number)].strip() if number.isdigit() and int(number) < len(authors) else ""
-                if text:
-                    yield Note(comment.get("ref", ""), f"{text} ({author})" if author and author not in text else text)
+                author = authors[int(number)] if number.isdigit() and int(number) < len(authors) else ""
+                text = "".join(part.text or "" for part in comment.iter("{*}t"))
+                yield from comments(comment.get("ref", ""), text, author)
 
 
 def _is_on(element: Any, name: str) -> bool:
-    found = element.find(f"{{*}}{name}")
-    return found is not None and found.get("val", "1") in _TRUE
+    toggle = element.find(f"{{*}}{name}")
+    return toggle is not None and toggle.get("val", "1") in _TRUE
 
 
 def _numbered(elements: list[Any], number: str | None) -> Any:
@@ -227,7 +238,3 @@ def _rich_text(element: Any) -> tuple[str, tuple[Run, ...]]:
             font = child.find("{*}rPr")
             runs.append(Run(child.findtext("{*}t") or "", _tag(font) if font is not None else ""))
     return "".join(run.text for run in runs), marked(runs)
-
-
-def _margin(element: Any, name: str, sheet: str) -> list[str]:
-    return lines(element.findtext(f"{{*}}{name}") or "", sheet)

@@ -38,8 +38,8 @@ class Slide:
 
     def html_below(self, shown: str) -> str:
         """Return the sections, what is hidden, and all texts that neither they nor the text `shown` have, as HTML."""
-        known = [*self.hidden, *(text for _, paragraphs in self.below for text in paragraphs)]
-        there = bare(shown) + "".join(map(bare, known))
+        texts = [*self.hidden, *(text for _, paragraphs in self.below for text in paragraphs)]
+        there = bare(shown) + "".join(map(bare, texts))
         missing = [text for text in self.texts if bare(text) not in there]
         sections = [*self.below, ("Other text", missing), (HIDDEN_HEADING, self.hidden)]
         return "".join(
@@ -79,11 +79,6 @@ class Cell(NamedTuple):
     rows: int = 1
 
 
-def heading(html: str) -> str:
-    """Return a slide's title as HTML."""
-    return f"<h1>{html}</h1>"
-
-
 def paragraph(html: str, *, mark: str = "", level: int = 0) -> str:
     """Return a paragraph as HTML, behind a bullet or number `mark` and indented by its level in a list."""
     indent = INDENT_PT * min(level, MAX_LEVEL)
@@ -95,13 +90,15 @@ def paragraph(html: str, *, mark: str = "", level: int = 0) -> str:
 
 def table(rows: Iterable[Iterable[Cell]]) -> str:
     """Return a table as HTML."""
-    return "<table>" + "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows) + "</table>"
-
-
-def _cell(cell: Cell) -> str:
-    span = f' colspan="{min(cell.span, MAX_SPAN)}"' if cell.span > 1 else ""
-    rows = f' rowspan="{min(cell.rows, MAX_SPAN)}"' if cell.rows > 1 else ""
-    return f"<td{span}{rows}>{'<br>'.join(cell.paragraphs)}</td>"
+    html = "<table>"
+    for row in rows:
+        html += "<tr>"
+        for cell in row:
+            across = f' colspan="{min(cell.span, MAX_SPAN)}"' if cell.span > 1 else ""
+            down = f' rowspan="{min(cell.rows, MAX_SPAN)}"' if cell.rows > 1 else ""
+            html += f"<td{across}{down}>{'<br>'.join(cell.paragraphs)}</td>"
+        html += "</tr>"
+    return html + "</table>"
 
 
 def picture(pictures: dict[str, bytes], content: bytes, size: tuple[float, float], description: str = "") -> str:
@@ -113,7 +110,7 @@ def picture(pictures: dict[str, bytes], content: bytes, size: tuple[float, float
         image = pymupdf.mupdf.fz_new_image_from_buffer(pymupdf.mupdf.fz_new_buffer_from_copied_data(content))
     except MUPDF_ERRORS:
         return paragraph(lines(f"[Picture: {description}]")) if description else ""
-    name = next((name for name, known in pictures.items() if known is content), f"picture-{len(pictures) + 1}")
+    name = next((name for name, picture in pictures.items() if picture == content), f"picture-{len(pictures) + 1}")
     pictures[name] = content
     width, height = size if min(size) > 0 else (image.w(), image.h())
     scale = min(1.0, MAX_PICTURE_PT[0] / width, MAX_PICTURE_PT[1] / height)

@@ -59,7 +59,7 @@ def _shape(shape: Any, package: Package, pictures: dict[str, bytes]) -> Iterator
     for paragraph, text in _paragraphs(shape):
         depth = sum(local(above) == "list" for above in paragraph.iterancestors())
         if _attribute(shape, "class") == "title":
-            yield deck.heading(deck.lines(text))
+            yield f"<h1>{deck.lines(text)}</h1>"
         else:
             yield deck.paragraph(deck.lines(text), mark="•" if depth else "", level=max(depth - 1, 0))
 
@@ -89,8 +89,8 @@ def _size(package: Package) -> tuple[float, float]:
 
 def _length(element: Any, name: str) -> float:
     """Return a length in points, 0 if there is none."""
-    found = _LENGTH.fullmatch(_attribute(element, name))
-    return float(found[1]) * _POINTS[found[2]] if found else 0.0
+    length = _LENGTH.fullmatch(_attribute(element, name))
+    return float(length[1]) * _POINTS[length[2]] if length else 0.0
 
 
 def _attribute(element: Any, name: str) -> str:

@@ -1,13 +1,9 @@
 """Read PPTX presentations: also shows, templates, and files with macros."""
 
-import io
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
-
-from lxml import etree
-from pptx import package
-from pptx.exc import PythonPptxError
 
 from rag.messages import N_
 from rag.parsing.office import charts, embedded, metadata
@@ -19,7 +15,6 @@ from rag.parsing.slides.visibility import Visibility
 
 _EMU_PER_POINT = 12_700
 _DEFAULT_SIZE_EMU = 9_144_000, 6_858_000
-_FALLBACK = "Fallback"
 _NOT_NOTES = frozenset({"sldImg", "hdr", "ftr", "dt", "sldNum"})
 """Placeholders on a notes page that are not notes."""
 _TITLES = frozenset({"title", "ctrTitle"})
@@ -45,81 +40,91 @@ def read(source: Path) -> Deck:
     Raises:
         errors.UnreadableFileError: the file is damaged.
     """
-    with Package(source) as parts:
-        about, files = metadata.read(parts), tuple(embedded.of_office_open_xml(parts))
-        content = io.BytesIO(parts.rewritten({})) if parts.is_unusual else str(source)
-    try:
-        presentation: Any = package.Package.open(content).main_document_part.presentation
-        size = (presentation.slide_width or _DEFAULT_SIZE_EMU[0], presentation.slide_height or _DEFAULT_SIZE_EMU[1])
-        pictures: dict[str, bytes] = {}
-        slides = [_SlideReader(slide, pictures, size).read() for slide in presentation.slides]
-        return Deck(about, (size[0] / _EMU_PER_POINT, size[1] / _EMU_PER_POINT), slides, pictures, files)
-    except (PythonPptxError, KeyError, ValueError, SyntaxError, AttributeError) as error:
-        raise damaged(N_("presentation"), error) from error
+    with Package(source) as package:
+        try:
+            main = package.main_part("ppt/presentation.xml")
+            presentation, relations = package.xml(main), package.relations(main)
+            paper = presentation.find("{*}sldSz")
+            size = (int(paper.get("cx")), int(paper.get("cy"))) if paper is not None else _DEFAULT_SIZE_EMU
+            pictures: dict[str, bytes] = {}
+            slides = [
+                _SlideReader(package, relations[slide.get(f"{_RELATION}id")].target, pictures, size).read()
+                for slide in presentation.iterfind("{*}sldIdLst/{*}sldId")
+            ]
+            files = tuple(embedded.of_office_open_xml(package))
+            in_points = (size[0] / _EMU_PER_POINT, size[1] / _EMU_PER_POINT)
+            return Deck(metadata.read(package), in_points, slides, pictures, files)
+        except (KeyError, ValueError, TypeError, AttributeError) as error:
+            raise damaged(N_("presentation"), error) from error
 
 
 class _SlideReader:
     """Reads one slide: its shapes in the order of the file, which is its reading order, with the title first."""
 
-    def __init__(self, slide: Any, pictures: dict[str, bytes], size: tuple[int, int]) -> None:
-        self._slide = slide
+    def __init__(self, package: Package, part: str, pictures: dict[str, bytes], size: tuple[int, int]) -> None:
+        self._package = package
+        self._part = part
         self._pictures = pictures
-        layout = slide.slide_layout
-        sheets = [slide.element, layout.element, layout.slide_master.element]
-        self._visibility = Visibility(sheets, [shape for sheet in sheets for shape in _shapes(sheet)], size)
+        (layout,) = package.related(part, "/slideLayout")
+        (master,) = package.related(layout, "/slideMaster")
+        self._sheets = [package.xml(name) for name in (part, layout, master)]
+        self._visibility = Visibility(self._sheets, [shape for sheet in self._sheets for shape in _shapes(sheet)], size)
 
     def read(self) -> Slide:
-        shapes = sorted(_shapes(self._slide.element), key=lambda shape: _placeholder(shape) not in _TITLES)
+        slide = self._sheets[0]
+        shapes = sorted(_shapes(slide), key=lambda shape: _placeholder(shape) not in _TITLES)
         unseen = [shape for shape in shapes if self._visibility.is_hidden(shape)]
-        html = [part for shape in shapes if shape not in unseen for part in self._shape(self._slide.part, shape)]
-        hidden = [text for shape in unseen for text in _paragraphs(shape)]
-        return Slide([*html, *self._fixed()], self._below(), list(_texts(self._slide)), hidden)
+        html = [part for shape in shapes if shape not in unseen for part in self._shape(shape)]
+        notes = [text for root in self._related("/notesSlide") for text in _notes(root)]
+        comments = [text for root in self._related("/comments") for text in _comments(root)]
+        texts = [
+            *charts.paragraphs(slide),
+            *(text for root in self._related(*charts.RELATIONS) for text in charts.read(root).texts()),
+            *(text for root in self._related("/diagramData") for text in charts.paragraphs(root)),
+            *notes,
+        ]
+        hidden = [text for shape in unseen for text in charts.paragraphs(shape)]
+        return Slide([*html, *self._fixed()], [("Notes", notes), ("Comments", comments)], texts, hidden)
+
+    def _related(self, *kinds: str) -> Iterator[Any]:
+        yield from map(self._package.xml, self._package.related(self._part, *kinds))
 
     def _fixed(self) -> Iterator[str]:
         """Yield the text of the layout and the master that the slide shows."""
-        layout = self._slide.slide_layout
-        for shown_by, shown in ((self._slide, layout), (layout, layout.slide_master)):
-            if shown_by.element.get("showMasterSp") == "0":
+        for sheet, below in pairwise(self._sheets):
+            if sheet.get("showMasterSp") == "0":
                 return
-            for shape in _shapes(shown.element):
+            for shape in _shapes(below):
                 if _placeholder(shape) is None:
-                    yield from (deck.paragraph(deck.lines(text)) for text in _paragraphs(shape))
+                    yield from (deck.paragraph(deck.lines(text)) for text in charts.paragraphs(shape))
 
-    def _below(self) -> list[tuple[str, list[str]]]:
-        part = self._slide.part
-        notes = [text for notes in _related(part, "/notesSlide") for text in _notes(notes)]
-        comments = [text for comments in _related(part, "/comments") for text in _comments(_parsed(comments.blob))]
-        return [("Notes", notes), ("Comments", comments)]
-
-    def _shape(self, part: Any, shape: Any) -> Iterator[str]:
-        if local(shape) == "graphicFrame":
-            yield from self._frame(part, shape)
-        for blip in shape.iter("{*}blip"):
-            content = _related_content(part, blip.get(f"{_RELATION}embed"))
-            if content is not None:
-                yield self._picture(shape, content)
-        body = shape.find("{*}txBody")
-        if body is not None:
-            yield from _text(body, _placeholder(shape))
-
-    def _frame(self, part: Any, frame: Any) -> Iterator[str]:
-        """Yield tables, charts and diagrams."""
-        for element in frame.iterfind("{*}graphic/{*}graphicData/*"):
+    def _shape(self, shape: Any) -> Iterator[str]:
+        """Yield the tables, charts, diagrams, pictures and paragraphs of a shape."""
+        for element in shape.iterfind("{*}graphic/{*}graphicData/*") if local(shape) == "graphicFrame" else ():
             match local(element):
                 case "tbl":
                     yield deck.table(_row(row) for row in element.findall("{*}tr"))
                 case "chart":
-                    yield charts.to_html(_parsed(_related_content(part, element.get(f"{_RELATION}id"))))
+                    yield charts.read(self._package.xml(self._target(element, "id"))).html()
                 case "relIds":
-                    data = _parsed(_related_content(part, element.get(f"{_RELATION}dm")))
-                    yield from (deck.paragraph(deck.lines(text)) for text in _paragraphs(data))
+                    data = self._package.xml(self._target(element, "dm"))
+                    yield from (deck.paragraph(deck.lines(text)) for text in charts.paragraphs(data))
+        for blip in shape.iter("{*}blip"):
+            picture = self._target(blip, "embed")
+            if picture in self._package.names:
+                extent, named = next(shape.iter("{*}ext"), None), next(shape.iter("{*}cNvPr"), None)
+                sides = (int(extent.get(side, 0)) if extent is not None else 0 for side in ("cx", "cy"))
+                width, height = (side / _EMU_PER_POINT for side in sides)
+                description = named.get("descr", "") if named is not None else ""
+                yield deck.picture(self._pictures, self._package.read(picture), (width, height), description)
+        body = shape.find("{*}txBody")
+        if body is not None:
+            yield from _text(body, _placeholder(shape))
 
-    def _picture(self, shape: Any, content: bytes) -> str:
-        extent = next(shape.iter("{*}ext"), None)
-        size = tuple(int(extent.get(name, 0)) / _EMU_PER_POINT if extent is not None else 0.0 for name in ("cx", "cy"))
-        described = next(shape.iter("{*}cNvPr"), None)
-        description = described.get("descr", "") if described is not None else ""
-        return deck.picture(self._pictures, content, (size[0], size[1]), description)
+    def _target(self, element: Any, name: str) -> str:
+        """Return the name of the part to which an attribute refers, "" if it refers to none."""
+        relation = self._package.relations(self._part).get(element.get(f"{_RELATION}{name}", ""))
+        return relation.target if relation and not relation.is_external else ""
 
 
 def _shapes(element: Any, depth: int = 0) -> Iterator[Any]:
@@ -138,7 +143,7 @@ def _shapes(element: Any, depth: int = 0) -> Iterator[Any]:
 
 def _alternative(alternate: Any) -> Any:
     """Return the newer alternative if it has text or a frame, else the one for older programs."""
-    choice, fallback = alternate.find("{*}Choice"), alternate.find(f"{{*}}{_FALLBACK}")
+    choice, fallback = alternate.find("{*}Choice"), alternate.find(f"{{*}}{charts.FALLBACK}")
     if fallback is None or (choice is not None and next(choice.iter("{*}t", "{*}graphicFrame"), None) is not None):
         return choice
     return fallback
@@ -146,22 +151,22 @@ def _alternative(alternate: Any) -> Any:
 
 def _placeholder(shape: Any) -> str | None:
     """Return the type of the placeholder that a shape fills, None if it is none."""
-    found = next(shape.iter("{*}ph"), None)
-    return found.get("type", "obj") if found is not None else None
+    mark = next(shape.iter("{*}ph"), None)
+    return mark.get("type", "obj") if mark is not None else None
 
 
 def _text(body: Any, placeholder: str | None) -> Iterator[str]:
     numbers: dict[int, tuple[str, int]] = {}
     for paragraph in body.findall("{*}p"):
         html = _rich(paragraph)
-        if not "".join(_runs(paragraph)).strip():
+        if not "".join(charts.runs(paragraph)).strip():
             continue
         properties = paragraph.find("{*}pPr")
         level = int(properties.get("lvl", "0")) if properties is not None else 0
-        kinds = {local(one): one for one in properties} if properties is not None else dict[str, Any]()
-        numbers = {one: last for one, last in numbers.items() if one <= level}
+        kinds = {local(child): child for child in properties} if properties is not None else dict[str, Any]()
+        numbers = {depth: last for depth, last in numbers.items() if depth <= level}
         if placeholder in _TITLES:
-            yield deck.heading(html)
+            yield f"<h1>{html}</h1>"
         elif "buAutoNum" in kinds:
             kind, start = (kinds["buAutoNum"].get(name, "") for name in ("type", "startAt"))
             last_kind, last = numbers.get(level, (None, 0))
@@ -188,7 +193,7 @@ def _row(row: Any) -> Iterator[Cell]:
     for cell in row.findall("{*}tc"):
         if cell.get("hMerge") not in _TRUE and cell.get("vMerge") not in _TRUE:
             html = [_rich(paragraph) for paragraph in cell.iter("{*}p")]
-            yield Cell([one for one in html if one], _span(cell, "gridSpan"), _span(cell, "rowSpan"))
+            yield Cell([text for text in html if text], _span(cell, "gridSpan"), _span(cell, "rowSpan"))
 
 
 def _span(cell: Any, name: str) -> int:
@@ -200,7 +205,7 @@ def _rich(paragraph: Any) -> str:
     """Return a paragraph as HTML with raised and struck out text."""
     html = ""
     for run in paragraph:
-        text = deck.lines_within("".join(_runs([run]) if local(run) == "br" else _runs(run)))
+        text = deck.lines_within("".join(charts.runs([run]) if local(run) == "br" else charts.runs(run)))
         properties = run.find("{*}rPr")
         if text and properties is not None:
             raised = properties.get("baseline", "0").rstrip("%")
@@ -213,21 +218,10 @@ def _rich(paragraph: Any) -> str:
     return html.strip()
 
 
-def _texts(slide: Any) -> Iterator[str]:
-    """Yield every text in the slide's XML, in charts and diagrams, and in notes."""
-    yield from _paragraphs(slide.element)
-    for part in _related(slide.part, ("/chart", "/chartEx")):
-        yield from charts.texts(_parsed(part.blob))
-    for part in _related(slide.part, "/diagramData"):
-        yield from _paragraphs(_parsed(part.blob))
-    for part in _related(slide.part, "/notesSlide"):
-        yield from _notes(part)
-
-
-def _notes(part: Any) -> Iterator[str]:
-    for shape in part._element.iter("{*}sp", "{*}graphicFrame"):
+def _notes(root: Any) -> Iterator[str]:
+    for shape in root.iter("{*}sp", "{*}graphicFrame"):
         if _placeholder(shape) not in _NOT_NOTES:
-            yield from _paragraphs(shape)
+            yield from charts.paragraphs(shape)
 
 
 def _comments(root: Any) -> Iterator[str]:
@@ -236,43 +230,4 @@ def _comments(root: Any) -> Iterator[str]:
         if text is not None and (text.text or "").strip():
             yield text.text
         for body in comment.findall("{*}txBody"):
-            yield from _paragraphs(body)
-
-
-def _paragraphs(element: Any) -> Iterator[str]:
-    for paragraph in element.iter("{*}p") if element is not None else ():
-        if not any(local(above) == _FALLBACK for above in paragraph.iterancestors()):
-            text = "".join(_runs(paragraph))
-            if text.strip():
-                yield text
-
-
-def _runs(element: Any) -> Iterator[str]:
-    for child in element:
-        if local(child) == "t":
-            yield child.text or ""
-        elif local(child) == "br":
-            yield "\n"
-        elif local(child) != _FALLBACK:
-            yield from _runs(child)
-
-
-def _related(part: Any, kind: str | tuple[str, ...]) -> Iterator[Any]:
-    """Yield the parts of the package to which a part has relations of a kind, or of several."""
-    for relation in part.rels.values():
-        if not relation.is_external and relation.reltype.endswith(kind):
-            yield relation.target_part
-
-
-def _related_content(part: Any, relation_id: str | None) -> bytes | None:
-    relation = part.rels.get(relation_id) if relation_id else None
-    return relation.target_part.blob if relation is not None and not relation.is_external else None
-
-
-def _parsed(content: bytes | None) -> Any:
-    """Return the root of an XML part, None if it is missing or damaged."""
-    try:
-        parser = etree.XMLParser(resolve_entities=False, no_network=True)
-        return etree.fromstring(content, parser) if content else None
-    except etree.XMLSyntaxError:
-        return None
+            yield from charts.paragraphs(body)

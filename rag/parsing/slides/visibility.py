@@ -23,8 +23,8 @@ class Visibility(NamedTuple):
     def is_hidden(self, shape: Any) -> bool:
         """Whether nobody sees the text of a shape of the slide."""
         groups = [*shape.iterancestors("{*}grpSp")]
-        properties = (one.find("./*/{*}cNvPr") for one in (shape, *groups))
-        if any(found is not None and found.get("hidden") in _TRUE for found in properties):
+        properties = (element.find("./*/{*}cNvPr") for element in (shape, *groups))
+        if any(named is not None and named.get("hidden") in _TRUE for named in properties):
             return True
         box = _box(shape) if not groups else None
         if box is not None:
@@ -32,9 +32,9 @@ class Visibility(NamedTuple):
             if right <= 0 or bottom <= 0 or left >= self.size[0] or top >= self.size[1]:
                 return True
         runs = [run for run in shape.iter("{*}r") if "".join(run.itertext()).strip()]
-        return bool(runs) and (
-            all(map(_is_tiny, runs)) or (all(map(_is_white, runs)) and self._is_on_white(shape, box))
-        )
+        sizes = [next((properties.get("sz", "") for properties in run.iterfind("{*}rPr")), "") for run in runs]
+        is_tiny = all(size.isdigit() and int(size) < 100 * MIN_SIZE_PT for size in sizes)  # in hundredths of a point
+        return bool(runs) and (is_tiny or (all(map(_is_white, runs)) and self._is_on_white(shape, box)))
 
     def _is_on_white(self, shape: Any, box: Box | None) -> bool:
         """Whether nothing coloured is known to be behind a shape."""
@@ -45,11 +45,11 @@ class Visibility(NamedTuple):
         ):
             return False
         ground = self.sheets[2].find("{*}cSld/{*}bg")
-        if ground is not None and not any(one.get("val") in _WHITE_NAMES for one in ground.iter("{*}schemeClr")):
+        if ground is not None and not any(other.get("val") in _WHITE_NAMES for other in ground.iter("{*}schemeClr")):
             return False
-        others = [one for one in self.shapes if one is not shape and (local(one) == "pic" or _is_filled(one))]
+        others = [other for other in self.shapes if other is not shape and (local(other) == "pic" or _is_filled(other))]
         middle = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
-        return not any(_covers(one, middle) for one in others)
+        return not any(_covers(other, middle) for other in others)
 
 
 def _box(shape: Any) -> Box | None:
@@ -69,17 +69,11 @@ def _covers(shape: Any, place: tuple[float, float]) -> bool:
 
 def _is_filled(shape: Any) -> bool:
     properties = shape.find("{*}spPr")
-    if properties is not None and any(local(one) in _FILLS for one in properties):
+    if properties is not None and any(local(fill) in _FILLS for fill in properties):
         return True
     has_none = properties is not None and properties.find("{*}noFill") is not None
     style = shape.find("{*}style/{*}fillRef")
     return style is not None and style.get("idx", "0") != "0" and not has_none
-
-
-def _is_tiny(run: Any) -> bool:
-    properties = run.find("{*}rPr")
-    size = properties.get("sz", "") if properties is not None else ""
-    return size.isdigit() and int(size) < 100 * MIN_SIZE_PT  # in hundredths of a point
 
 
 def _is_white(run: Any) -> bool:

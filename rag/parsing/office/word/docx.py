@@ -6,93 +6,71 @@ from typing import Any
 
 from lxml import etree
 
-from rag.parsing.office import charts, paragraphs
-from rag.parsing.office.changes import Changes
+from rag.parsing.office import charts, embedded, paragraphs
+from rag.parsing.office.contents import Contents
 from rag.parsing.office.package import Package, local
-from rag.parsing.office.paragraphs import Paragraph
-from rag.parsing.office.word import rewriting
+from rag.parsing.office.paragraphs import Changes, Paragraph
 from rag.parsing.office.word.numbering import Numbering
+from rag.parsing.office.word.rewriting import NOTE_NUMBER, Rewriting, imported_part
 from rag.parsing.office.word.styles import Styles, W, is_on
 
-_MAIN = "word/document.xml"
-CHARTS = r"word/charts/chart(Ex)?\d*\.xml"
-_NOTES = r"word/(footnotes|endnotes)\d*\.xml"
+_CHARTS = r"word/charts/chart(Ex)?\d*\.xml"
 _UNSEEN = frozenset({"Fallback", "instrText", "delInstrText", "sdtPr", "sdtEndPr", "customXmlPr"})
 """Alternatives of other content, and elements without text."""
 _SPACES = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "\u2011"}
 _OTHER_PARTS = (
     (paragraphs.HEADER, r"word/header\d*\.xml"),
-    (paragraphs.NOTE, _NOTES),
+    (paragraphs.NOTE, r"word/(footnotes|endnotes)\d*\.xml"),
     (paragraphs.COMMENT, r"word/comments\d*\.xml"),
     (paragraphs.FOOTER, r"word/footer\d*\.xml"),
 )
 _DIAGRAMS = r"word/diagrams/data\d*\.xml"
 
 
-class WordFile:
-    """A DOCX with its paragraphs numbered, hidden text taken out, and changes and form fields made visible."""
+def read(package: Package) -> Contents:
+    """Read a DOCX: every paragraph of its body, headers, notes, comments, footers and drawings, and what is hidden.
 
-    def __init__(self, package: Package) -> None:
-        self._package = package
-        self._main = package.main_part() or _MAIN
-        self._styles = Styles(package.xml(self._related("/styles")))
-        self._lists = package.xml(self._related("/numbering"))
-        self.changes = Changes()
-        self._hidden: list[str] = []
-        self._roots: dict[str, Any] = {}
-
-    def _related(self, kind: str) -> str:
-        relations = self._package.relations(self._main).values()
-        return next((relation.target for relation in relations if relation.kind.endswith(kind)), "")
-
-    def read(self) -> Iterator[Paragraph]:
-        """Yield every paragraph: body, then headers, notes, comments, footers, drawings, and what is hidden."""
-        yield from _of_part(self._root(self._main), paragraphs.BODY)
-        for part, pattern in _OTHER_PARTS:
-            for name in self._package.matching(pattern):
-                yield from _of_part(self._root(name), part)
-        for name in self._package.matching(_DIAGRAMS):
-            yield from _of_part(self._package.xml(name), paragraphs.BOX)
-        for name in self._package.matching(CHARTS):
-            yield from (Paragraph(paragraphs.BOX, text) for text in charts.texts(self._package.xml(name)))
-        yield from (Paragraph(paragraphs.HIDDEN, text) for text in self._hidden)
-
-    def rewritten(self) -> bytes:
-        """Return a DOCX that Pandoc understands."""
-        names = (self._main, *self._package.matching(_NOTES))
-        roots = {name: self._root(name) for name in names}
-        return self._package.rewritten(
-            {
-                name: etree.tostring(root, xml_declaration=True, encoding="UTF-8", standalone=True)
-                for name, root in roots.items()
-                if root is not None
-            }
-        )
-
-    def imports(self) -> dict[str, bytes]:
-        """Return the documents that are imported into the body (w:altChunk) by the names of their parts."""
-        relations = self._package.relations(self._main)
-        targets = {relation.target for relation in relations.values() if relation.kind.endswith("/aFChunk")}
-        return {name: self._package.read(name) for name in self._package.names if name in targets}
-
-    def _root(self, name: str) -> Any:
-        """Return the root of a part, rewritten."""
-        if name not in self._roots:
-            root = self._roots[name] = self._package.xml(name)
-            if root is not None:
-                numbering = Numbering(self._lists, self._styles)
-                imported = {key: relation.target for key, relation in self._package.relations(name).items()}
-                rewritten = rewriting.Rewriting(root, self._styles, numbering, imported)
-                self.changes = Changes(*map(sum, zip(self.changes, rewritten.changes, strict=True)))
-                self._hidden += rewritten.hidden
-        return self._roots[name]
+    The paragraphs are numbered, hidden text is taken out, and changes and form fields are made visible.
+    """
+    main = package.main_part("word/document.xml")
+    styles = Styles(package.xml(next(iter(package.related(main, "/styles")), "")))
+    lists = package.xml(next(iter(package.related(main, "/numbering")), ""))
+    names = [(paragraphs.BODY, main)]
+    names += [(part, name) for part, pattern in _OTHER_PARTS for name in package.matching(pattern)]
+    texts: list[Paragraph] = []
+    hidden: list[str] = []
+    changes, rewritten = Changes(), dict[str, bytes]()
+    for part, name in names:
+        root = package.xml(name)
+        if root is None:
+            continue
+        targets = {key: relation.target for key, relation in package.relations(name).items()}
+        rewriting = Rewriting(root, styles, Numbering(lists, styles), targets)
+        changes = Changes(*map(sum, zip(changes, rewriting.changes, strict=True)))
+        hidden += rewriting.hidden
+        texts += _of_part(root, part)
+        if part in {paragraphs.BODY, paragraphs.NOTE}:  # Pandoc leaves out the others
+            rewritten[name] = etree.tostring(root, xml_declaration=True, encoding="UTF-8", standalone=True)
+    for name in package.matching(_DIAGRAMS):
+        texts += _of_part(package.xml(name), paragraphs.BOX)
+    drawings = tuple(charts.read(package.xml(name)) for name in package.matching(_CHARTS))
+    texts += (Paragraph(paragraphs.BOX, text) for chart in drawings for text in chart.texts())
+    texts += (Paragraph(paragraphs.HIDDEN, text) for text in hidden)
+    return Contents(
+        texts,
+        changes.note,
+        tuple(embedded.of_office_open_xml(package)),
+        package.rewritten(rewritten),
+        tuple((name, package.read(name)) for name in package.related(main, "/aFChunk")),
+        drawings,
+    )
 
 
 def _of_part(root: Any, part: str) -> Iterator[Paragraph]:
     for element in _seen(root):
         if local(element) == "p":
             text = "".join(_texts(element, is_struck=False))
-            imported = rewriting.imported_part(text)
+            imported = imported_part(text)
             if imported is not None:
                 yield Paragraph(paragraphs.IMPORTED, imported)
             elif text.strip():
@@ -132,7 +110,7 @@ def _texts(element: Any, *, is_struck: bool) -> Iterator[str]:
         if name == "t":
             yield child.text or ""
         elif name in {"footnoteReference", "endnoteReference"}:
-            yield child.get(rewriting.NOTE_NUMBER, "")
+            yield child.get(NOTE_NUMBER, "")
         yield _SPACES.get(name, "")
         yield from _texts(child, is_struck=is_struck)
 

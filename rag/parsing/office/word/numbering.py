@@ -69,17 +69,19 @@ class Numbering:
 
     def _place(self, paragraph: Any) -> tuple[str, int]:
         """Return the list and the level of a paragraph, its own or those of its style."""
-        own = paragraph.find(f"{W}pPr/{W}numPr")
+        numbers = paragraph.find(f"{W}pPr/{W}numPr")
         styles = list(self._styles.of_paragraph(paragraph))
-        named = [found for style in styles if (found := style.find(f"{W}pPr/{W}numPr")) is not None]
-        number = next((found for one in (own, *named) if (found := _value(one, "numId"))), "")
-        level = _value(own, "ilvl")
+        inherited = [value for style in styles if (value := style.find(f"{W}pPr/{W}numPr")) is not None]
+        number = next((value for name in (numbers, *inherited) if (value := _value(name, "numId"))), "")
+        level = _value(numbers, "ilvl")
         if not level:
             ids = [style.get(f"{W}styleId") for style in styles]
             numbered = self._lists.get(number)
             linked = {rule.style: depth for depth, rule in enumerate(numbered.levels)} if numbered else {}
-            depth = next((linked[one] for one in ids if one in linked), None)
-            level = str(depth) if depth is not None else next((v for one in named if (v := _value(one, "ilvl"))), "0")
+            depth = next((linked[name] for name in ids if name in linked), None)
+            level = (
+                str(depth) if depth is not None else next((v for name in inherited if (v := _value(name, "ilvl"))), "0")
+            )
         return number, int(level) if level.isdecimal() else 0
 
 
@@ -87,17 +89,17 @@ def _part(numbered: _List, counters: list[int | None], rule: _Level, level: int)
     """Return the number of one level in a label."""
     if level >= len(numbered.levels):
         return ""
-    shown = numbered.levels[level]
+    part = numbered.levels[level]
     counter = counters[level]
-    number = numbered.starts.get(level, shown.start) if counter is None else counter
-    if rule.is_legal and shown.kind != "none":
+    number = numbered.starts.get(level, part.start) if counter is None else counter
+    if rule.is_legal and part.kind != "none":
         return str(number)
-    return str(number).zfill(shown.padding) if shown.padding else formatted(number, shown.kind)
+    return str(number).zfill(part.padding) if part.padding else formatted(number, part.kind)
 
 
 def _lists(root: Any) -> dict[str, _List]:
-    definitions = {one.get(f"{W}abstractNumId"): one for one in root.findall(f"{W}abstractNum")}
-    by_style = {_value(one, "styleLink"): key for key, one in definitions.items() if _value(one, "styleLink")}
+    definitions = {item.get(f"{W}abstractNumId"): item for item in root.findall(f"{W}abstractNum")}
+    by_style = {_value(item, "styleLink"): key for key, item in definitions.items() if _value(item, "styleLink")}
     lists = {}
     for number in root.findall(f"{W}num"):
         key = _value(number, "abstractNumId")
@@ -109,9 +111,9 @@ def _lists(root: Any) -> dict[str, _List]:
             depth, start = override.get(f"{W}ilvl", ""), _value(override, "startOverride")
             if not depth.isdecimal() or int(depth) >= LEVELS:
                 continue
-            own = override.find(f"{W}lvl")
-            if own is not None:
-                levels[int(depth)] = _level(own)
+            level = override.find(f"{W}lvl")
+            if level is not None:
+                levels[int(depth)] = _level(level)
             if start.isdecimal():
                 starts[int(depth)] = int(start)
         lists[number.get(f"{W}numId")] = _List(key, levels, starts)
@@ -129,7 +131,7 @@ def _levels(definition: Any) -> list[_Level]:
 
 def _level(element: Any) -> _Level:
     # A format of several digits ("001, 002, …") is an alternative to one that older programs know.
-    kind = next((found for found in element.iter(f"{W}numFmt")), None)
+    kind = next(element.iter(f"{W}numFmt"), None)
     custom = kind.get(f"{W}format", "").partition(",")[0].strip() if kind is not None else ""
     start, restart = _value(element, "start"), _value(element, "lvlRestart")
     return _Level(
@@ -147,5 +149,5 @@ def _level(element: Any) -> _Level:
 
 def _value(element: Any, name: str) -> str:
     """Return the value of a child element, "" if there is none."""
-    found = element.find(f"{W}{name}") if element is not None else None
-    return str(found.get(VALUE, "")) if found is not None else ""
+    child = element.find(f"{W}{name}") if element is not None else None
+    return str(child.get(VALUE, "")) if child is not None else ""

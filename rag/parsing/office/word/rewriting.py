@@ -10,8 +10,8 @@ from typing import Any
 
 from lxml import etree
 
-from rag.parsing.office.changes import Changes
 from rag.parsing.office.package import local
+from rag.parsing.office.paragraphs import Changes
 from rag.parsing.office.word import symbol_fonts
 from rag.parsing.office.word.numbering import Numbering
 from rag.parsing.office.word.styles import VALUE, Styles, W, is_on
@@ -102,10 +102,10 @@ class Rewriting:
             for other in texts[1:]:
                 other.getparent().remove(other)
         for data in self._all("ffData"):
-            shown = _field_text(data)
+            text = _field_text(data)
             run = next(data.iterancestors(f"{W}r"), None)
-            if shown and run is not None:
-                run.addprevious(_text_run(shown))
+            if text and run is not None:
+                run.addprevious(_text_run(text))
 
     def _show_symbols(self) -> None:
         """Write characters of symbol fonts in Unicode."""
@@ -152,9 +152,9 @@ class Rewriting:
 
     def _is_invisible(self, run: Any) -> bool:
         """Whether a run is too small to be seen, or white on the white page."""
-        said = self._styles.of_run(run)
+        looks = self._styles.of_run(run)
         size, color = (
-            next((found for one in said if (found := one.find(f"{W}{name}")) is not None), None)
+            next((value for look in looks if (value := look.find(f"{W}{name}")) is not None), None)
             for name in ("sz", "color")
         )
         half_points = size.get(VALUE, "") if size is not None else ""
@@ -167,9 +167,11 @@ class Rewriting:
         if next(run.iterancestors(*holders), None) is not None:
             return False
         paragraph = next(run.iterancestors(f"{W}p"), None)
-        shades = [one.find(f"{W}{name}") for one in said for name in ("shd", "highlight")]
+        shades = [look.find(f"{W}{name}") for look in looks for name in ("shd", "highlight")]
         shades += [
-            one.find(f"{W}pPr/{W}shd") for one in (paragraph, *self._styles.of_paragraph(paragraph)) if one is not None
+            look.find(f"{W}pPr/{W}shd")
+            for look in (paragraph, *self._styles.of_paragraph(paragraph))
+            if look is not None
         ]
         return all(shade is None for shade in shades)
 
@@ -194,9 +196,9 @@ class Rewriting:
             if properties is None:
                 properties = etree.Element(f"{W}pPr")
                 paragraph.insert(0, properties)
-            own = properties.find(f"{W}numPr")
-            if own is not None:
-                properties.remove(own)
+            list_mark = properties.find(f"{W}numPr")
+            if list_mark is not None:
+                properties.remove(list_mark)
             etree.SubElement(etree.SubElement(properties, f"{W}numPr"), f"{W}numId").set(VALUE, "0")
             if label:
                 properties.addnext(_text_run(label))
@@ -281,8 +283,8 @@ def _field_text(data: Any) -> str:
     if choices is None:
         return ""
     entries = [entry.get(VALUE, "") for entry in choices.findall(f"{W}listEntry")]
-    said = (choices.find(f"{W}{name}") for name in ("result", "default"))
-    chosen = next((one.get(VALUE, "") for one in said if one is not None), "0")
+    settings = (choices.find(f"{W}{name}") for name in ("result", "default"))
+    chosen = next((choice.get(VALUE, "") for choice in settings if choice is not None), "0")
     return entries[int(chosen)] if chosen.isdecimal() and int(chosen) < len(entries) else ""
 
 

@@ -13,8 +13,8 @@ _MAX_CHAIN = 50
 
 def is_on(properties: Any, name: str) -> bool | None:
     """Whether a toggle such as `strike` is on in `properties`; None if they do not say."""
-    found = properties.find(f"{W}{name}") if properties is not None else None
-    return None if found is None else found.get(VALUE, "1") not in _OFF
+    toggle = properties.find(f"{W}{name}") if properties is not None else None
+    return None if toggle is None else toggle.get(VALUE, "1") not in _OFF
 
 
 class Styles:
@@ -46,15 +46,15 @@ class Styles:
         reference = properties.find(f"{W}rStyle") if properties is not None else None
         of_run = self.chain(reference, "character") if reference is not None else ()
         styles = (*of_run, *self.of_paragraph(next(run.iterancestors(f"{W}p"), None)))
-        said = (properties, *(style.find(f"{W}rPr") for style in styles))
-        return [one for one in said if one is not None]
+        sources = (properties, *(style.find(f"{W}rPr") for style in styles))
+        return [source for source in sources if source is not None]
 
     def is_on(self, run: Any, name: str) -> bool:
         """Whether a toggle is on for a run: set there, or by either its own style or that of its paragraph."""
         properties = run.find(f"{W}rPr")
-        own = is_on(properties, name)
-        if own is not None or name not in self._toggles:
-            return own or False
+        is_set = is_on(properties, name)
+        if is_set is not None or name not in self._toggles:
+            return is_set or False
         reference = properties.find(f"{W}rStyle") if properties is not None else None
         of_run = _first(self.chain(reference, "character"), name) if reference is not None else False
         return of_run != _first(self.of_paragraph(next(run.iterancestors(f"{W}p"), None)), name)
@@ -62,5 +62,5 @@ class Styles:
 
 def _first(styles: Iterator[Any], name: str) -> bool:
     """Whether the first style that says anything about a toggle sets it; toggles of two kinds of style cancel out."""
-    said = (is_on(style.find(f"{W}rPr"), name) for style in styles)
-    return next((on for on in said if on is not None), False)
+    settings = (is_on(style.find(f"{W}rPr"), name) for style in styles)
+    return next((is_set for is_set in settings if is_set is not None), False)

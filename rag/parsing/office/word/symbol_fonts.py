@@ -27,5 +27,5 @@ def character(font: str, code: str) -> str | None:
 
 def in_unicode(font: str, text: str) -> str:
     """Replace the codes of a symbol font in a text."""
-    known = _FONTS.get(font.lower())
-    return _PRIVATE.sub(lambda code: known.get(ord(code[0]) - 0xF000, code[0]), text) if known else text
+    characters = _FONTS.get(font.lower())
+    return _PRIVATE.sub(lambda code: characters.get(ord(code[0]) - 0xF000, code[0]), text) if characters else text

@@ -38,6 +38,7 @@ def own_url(server: embedded.EmbeddedServer, tmp_path: Path) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
 
 
+@pytest.mark.long
 @pytest.mark.expected_errors(SILENT)
 def test_a_page_comes_back_by_itself(server: embedded.EmbeddedServer, own_url: str, browser: Browser) -> None:
     with visit(browser, own_url) as page:

@@ -269,6 +269,7 @@ def test_checking_tells_that_a_newer_program_is_needed(tmp_path: Path) -> None:
 # While a file is taken in
 
 
+@pytest.mark.long
 def test_backups_while_files_are_taken_in_are_whole(
     settings: Path, server_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -321,6 +322,7 @@ def test_a_full_disk_leaves_no_half_archive(tmp_path: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("library")
 def test_ctrl_c_leaves_no_half_archive(tmp_path: Path) -> None:
     folder = tmp_path / "safe"
@@ -336,6 +338,7 @@ def test_ctrl_c_leaves_no_half_archive(tmp_path: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.long
 def test_a_killed_restore_is_run_again(
     library: Path, fresh: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,7 +31,7 @@ HEALTH_SECONDS = 5.0
 LIMIT_SECONDS = "3"
 SILENT = "The database does not answer"
 
-pytestmark = pytest.mark.timeout(4 * PATIENCE_SECONDS)
+pytestmark = [pytest.mark.long, pytest.mark.timeout(4 * PATIENCE_SECONDS)]
 
 
 @pytest.fixture(scope="module")

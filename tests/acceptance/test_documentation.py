@@ -62,6 +62,7 @@ class _Loaded(HTMLParser):
             self.addresses.append(address)
 
 
+@pytest.mark.long
 def test_the_site_loads_nothing_from_other_servers(site: Path) -> None:
     loaded = _Loaded()
     for page in site.rglob("*.html"):
@@ -70,6 +71,7 @@ def test_the_site_loads_nothing_from_other_servers(site: Path) -> None:
     assert (loaded.addresses, styles) == ([], [])
 
 
+@pytest.mark.long
 def test_the_references_have_every_route_and_every_tool(site: Path) -> None:
     routes = (site / "rest-reference.html").read_text("utf-8")
     for path, methods in create_app(Installation(load_config())).openapi()["paths"].items():

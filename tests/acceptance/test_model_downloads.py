@@ -148,6 +148,7 @@ def test_without_a_connection_it_says_so(
         fetched(downloads)
 
 
+@pytest.mark.long
 def test_a_killed_download_leaves_nothing_that_is_used(
     hub: HubServer, downloads: ModelDownloads, config: Config
 ) -> None:

@@ -147,6 +147,7 @@ def test_wrong_usage(arguments: list[str], code: int) -> None:
     assert parsed("reembed", *arguments, code=code)["error"]["message"]
 
 
+@pytest.mark.long
 def test_a_killed_build_leaves_searches_as_they_are_and_goes_on(engine: RAGEngine, tmp_path: Path) -> None:
     for log in range(4):
         document = engine.documents.process(

@@ -321,6 +321,7 @@ def stop_at(stage: str, count: int) -> Callable[[str, int, int], None]:
     return stop
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("moment", [("tables", 0), ("tables", 1), ("files", 0), ("files", 7), ("check", 0)])
 def test_an_interrupted_backup_leaves_nothing(
     owners: list[Owner], here: Machine, tmp_path: Path, moment: tuple[str, int]
@@ -340,6 +341,7 @@ def test_an_interrupted_backup_leaves_nothing(
     assert [path.name for path in folder.iterdir()] == ["backup.tar"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("moment", [("files", 0), ("files", 7), ("tables", 0), ("tables", 8), ("indexes", 1)])
 def test_an_interrupted_restore_has_changed_no_row_and_is_run_again(
     archive: Path, here: Machine, there: Machine, tmp_path: Path, moment: tuple[str, int]

@@ -155,6 +155,7 @@ def test_a_purge_gives_a_receipt_that_is_counted(library: RAGEngine, database_ur
     assert noted(database_url) == set()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("step", ["before deletion", "after deletion"])
 def test_a_killed_purge_is_gone_on_with(engine: RAGEngine, database_url: str, step: str) -> None:
     purged, kept = add(engine, "purged.pdf"), add(engine, "kept.pdf")
@@ -212,6 +213,7 @@ def test_files_go_with_an_index_too(db: store.Store, database_url: str) -> None:
 # --- upload ---
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("step", "put"), [("before rendition", 0), ("after rendition", 1), ("before original", 1), ("after original", 2)]
 )
@@ -472,6 +474,7 @@ installation.backup(Path(path), lambda at, done, total: os._exit(9) if at == sta
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("stage", ["tables", "check"])
 def test_the_partial_file_of_a_killed_backup_is_deleted_by_the_next_one(
     engine: RAGEngine, database_url: str, tmp_path: Path, stage: str

@@ -131,6 +131,7 @@ def test_engine_query_respects_constraints(engine: RAGEngine) -> None:
     assert len(engine.query("Which note says that the harbour was inspected?")) == 5
 
 
+@pytest.mark.long
 def test_engine_query_with_a_thousand_documents(engine: RAGEngine, create_test_file: Create) -> None:
     """How long it takes is measured by `python -m benchmarks contract`."""
     add_documents(engine, MADE)

@@ -433,6 +433,7 @@ while engine.installation.worker_tasks.process_next(Lane.EMBEDDING, lambda: Fals
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("batches", [0, 1])
 def test_what_a_killed_worker_leaves_is_finished_by_the_next(
     engine: RAGEngine, database_url: str, tmp_path: Path, batches: int
@@ -561,6 +562,7 @@ def test_what_goes_on_failing_is_given_up_and_a_user_may_try_at_once(
     assert engine.documents.get(document.id).searchable
 
 
+@pytest.mark.long
 def test_a_parser_that_is_killed_each_time_does_not_fail_its_document(
     engine: RAGEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -411,6 +411,7 @@ def test_a_model_that_cannot_be_used_is_refused_before_anything_is_read(
     assert engine.documents.list() == []
 
 
+@pytest.mark.long
 def test_what_a_killed_run_left_behind_makes_room(engine: RAGEngine, folder: Path, database_url: str) -> None:
     index = engine.sync_index(request(folder)).index
     (folder / "harbour.txt").write_text("The harbour handled 9 ships.")

@@ -212,12 +212,14 @@ def check(conversion: Conversion) -> None:
     assert completeness.is_complete, lost
 
 
+@pytest.mark.long
 def test_a_paragraph_of_a_megabyte(tmp_path: Path) -> None:
     text = " ".join(f"tide {number}" for number in range(90_000))
     conversion = text_files.from_text(text)
     assert kept(conversion).summary == f"{len(text.replace(' ', '')):,} of {len(text.replace(' ', '')):,} (100 %)"
 
 
+@pytest.mark.long
 def test_elements_nested_by_the_thousand() -> None:
     conversion = text_files.from_html("".join(f"<ul><li>level {number}" for number in range(900)))
     assert kept(conversion).is_complete

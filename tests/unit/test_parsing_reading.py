@@ -116,6 +116,7 @@ def test_an_interruption_ends_the_process(rendition: Path, tmp_path: Path) -> No
     assert list(rendition.parent.iterdir()) == []
 
 
+@pytest.mark.long
 def test_the_process_ends_with_a_killed_parent_and_leaves_nothing(rendition: Path, tmp_path: Path) -> None:
     source = tmp_path / "source.pdf"
     source.write_bytes(pdfs.pages(400))

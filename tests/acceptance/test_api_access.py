@@ -238,7 +238,6 @@ def victim(engine: RAGEngine) -> dict[str, str]:
     }
 
 
-QUESTION = {"id": "1", "question": "merger", "pdf": "merger.pdf", "goldPages": [1]}
 ATTEMPTS: list[tuple[str, str, object]] = [
     ("GET", "/documents/{document}", None),
     ("PATCH", "/documents/{document}", {"name": "mine now"}),

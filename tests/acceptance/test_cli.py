@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -22,7 +21,7 @@ from rag.engine import RAGEngine
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.store import UserFiles
 from rag.store.files.file_storage import Kind
-from tests import forked, mails, pdfs, vendors
+from tests import forked, mails, pdfs
 from tests.acceptance.command_line import HARBOUR, ORCHARD, pagelight, parsed
 from tests.folders import open_folder, processes
 from tests.waiting import PATIENCE_SECONDS, eventually
@@ -125,15 +124,6 @@ def test_an_archive_is_taken_in_with_what_is_in_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("settings")
-def test_what_is_there_already_is_skipped_not_failed(folder: Path) -> None:
-    pagelight("ingest", folder / "harbour.pdf")
-    shutil.copy(folder / "harbour.pdf", folder / "twin.pdf")
-    report = parsed("ingest", folder)
-    assert (report["ingested"], report["skipped"], report["failed"]) == (1, 2, 0)
-    assert {file["reason"]["code"] for file in report["files"] if file["state"] == "skipped"} == {"duplicate"}
-
-
-@pytest.mark.usefixtures("settings")
 def test_a_file_that_fails_does_not_keep_the_others_and_decides_the_exit_code(folder: Path) -> None:
     write_files(folder, broken__docx=b"PK\x03\x04 not really", picture__psd=b"8BPS\0\1")
     result = pagelight("ingest", folder, folder / "picture.psd", folder / "nowhere.pdf", code=5)
@@ -170,28 +160,12 @@ def test_a_folder_without_documents_is_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("settings")
-def test_an_encrypted_file_waits_for_its_password(tmp_path: Path) -> None:
-    file = write_files(tmp_path, locked__pdf=pdfs.encrypted(PASSWORD)) / "locked.pdf"
-    assert parsed("ingest", file, code=5)["files"][0]["reason"]["code"] == "password"
-    assert parsed("ingest", file, "--password", "wrong", code=5)["files"][0]["reason"]["code"] == "password"
-    assert parsed("ingest", file, "--password", PASSWORD)["ingested"] == 1
-    assert parsed("search", pdfs.SENTENCES[0])["results"][0]["fileName"] == "locked.pdf"
-
-
-@pytest.mark.usefixtures("settings")
 def test_a_worker_reads_what_is_queued(folder: Path) -> None:
     with RAGEngine() as engine:
         engine.documents.add(folder / "harbour.pdf", "harbour.pdf")
     assert [document["status"] for document in parsed("documents")] == ["queued"]
     pagelight("worker", "--once")
     assert [document["status"] for document in parsed("documents")] == ["ready"]
-
-
-@pytest.mark.usefixtures("settings")
-def test_what_an_interrupted_run_left_unread_is_read_by_the_next(folder: Path) -> None:
-    with RAGEngine() as engine:
-        engine.documents.add(folder / "harbour.pdf", "harbour.pdf", enqueue=False)
-    assert parsed("ingest", folder / "harbour.pdf")["ingested"] == 1
 
 
 # Searching and asking
@@ -206,14 +180,6 @@ def test_a_search_shows_hits_with_their_scores() -> None:
     assert hit["fileName"] == "harbour.pdf"
     for score in ("vectorScore", "lexicalScore", "rerankScore", "finalScore"):
         assert 0 < hit[score] <= 1
-
-
-@pytest.mark.usefixtures("library")
-@pytest.mark.parametrize(("mode", "absent"), [("vector", "lexicalScore"), ("lexical", "vectorScore")])
-def test_a_mode_searches_in_its_way_only(mode: str, absent: str) -> None:
-    results = parsed("search", "harbour ships", "--mode", mode, "--fusion", "rrf")["results"]
-    assert results[0]["fileName"] == "harbour.pdf"
-    assert all(hit[absent] is None for hit in results)
 
 
 @pytest.mark.usefixtures("library")
@@ -246,12 +212,6 @@ def test_a_mistyped_index_is_an_error_and_is_not_made(command: list[str]) -> Non
     assert "default" in pagelight(*command, "--index", "mistyped", code=5).stderr
     with RAGEngine() as engine:
         assert [index.name for index in engine.indexes.list()] == ["default"]
-
-
-@pytest.mark.usefixtures("library")
-@pytest.mark.parametrize("arguments", [["search", ""], ["search", "x", "--k", "0"], ["search", "x" * 5000], ["search"]])
-def test_a_malformed_request_is_wrong_usage(arguments: list[str]) -> None:
-    pagelight(*arguments, code=2)
 
 
 @pytest.mark.usefixtures("library")
@@ -315,13 +275,6 @@ def test_a_question_that_each_document_answers_is_asked_back(settings: Path, tmp
 
 
 @pytest.mark.usefixtures("library")
-def test_a_question_that_nothing_answers_gets_no_answer() -> None:
-    response = parsed("ask", "Who composed the ninth symphony?", "--min-score", 1, "--mode", "vector")
-    assert response["status"] == "insufficient_context"
-    assert response["citations"] == []
-
-
-@pytest.mark.usefixtures("library")
 def test_a_model_without_a_key_is_a_setting_that_is_missing() -> None:
     assert parsed("ask", "Ships?", "--model", "openai", code=3)["error"]["code"] == "config"
 
@@ -362,18 +315,6 @@ def test_search_and_why_tell_on_one_line_what_the_question_was_widened_with() ->
     assert [(one["kind"], one["found"], one["added"]) for one in rewritings] == [("period", "FY19", ["2019"])]
     assert pagelight("search", "harbour ships").stderr == ""
     assert parsed("search", question)["trace"] is None
-
-
-@pytest.mark.usefixtures("library")
-def test_search_tells_on_one_line_what_was_looked_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "look-ups" in parsed("search", "What?", "--lookups", 3, code=3)["error"]["message"]
-    with vendors.vendor("openai") as vendor:
-        monkeypatch.setenv("OPENAI_API_KEY", vendors.KEY)
-        monkeypatch.setenv("OPENAI_BASE_URL", vendor.server.url)
-        vendor.server.replies += ["LOOKUP: kinds of pears\nLOOKUP: ships handled", "LOOKUP: crane"]
-        found = pagelight("search", "What is there?", "--lookups", 3)
-    assert found.stderr == "Looked up: kinds of pears, ships handled; then crane\n"
-    assert {"harbour.pdf", "orchard.pdf"} <= {*found.stdout.split()}
 
 
 @pytest.mark.usefixtures("library")
@@ -454,19 +395,6 @@ def test_an_index_says_what_it_holds() -> None:
     assert "not read as seen" not in shown
     assert (stats["languages"], stats["advice"]) == ({"english": 2}, None)
     assert {document["language"] for document in parsed("documents", "list")} == {"english"}
-
-
-@pytest.mark.usefixtures("settings")
-def test_an_index_of_another_language_is_better_served_by_another_model(tmp_path: Path) -> None:
-    path = tmp_path / "hafen.md"
-    path.write_text("Im Hafen von Lindmark legten im Jahr 2019 genau 4812 Schiffe an.", encoding="utf-8")
-    pagelight("ingest", path, "--index", "german")
-    stats = parsed("inspect", "--index", "german")
-    assert stats["languages"] == {"german": 1}
-    shown = pagelight("inspect", "--index", "german").stdout
-    assert "German" in shown
-    assert stats["advice"] in " ".join(shown.split())
-    assert "pagelight reembed --index german --model" in stats["advice"]
 
 
 @pytest.mark.usefixtures("library")

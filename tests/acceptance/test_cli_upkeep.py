@@ -81,14 +81,6 @@ def test_what_fails_is_named_and_keeps_nothing_else(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("settings")
-def test_a_folder_is_followed_as_far_as_is_asked(folder: Path) -> None:
-    assert counts(parsed("sync", folder, "--no-subfolders")) == {"added": 1}
-    assert counts(parsed("sync", folder, "--exclude", "below/orchard.pdf")) == {"unchanged": 1}
-    report = parsed("sync", folder, "--max-files", 1)
-    assert [file["state"] for file in report["files"]].count("left_out") == 1
-
-
-@pytest.mark.usefixtures("settings")
 def test_a_folder_that_is_not_there_removes_nothing(folder: Path) -> None:
     parsed("sync", folder)
     folder.rename(folder.with_name("elsewhere"))
@@ -97,19 +89,6 @@ def test_a_folder_that_is_not_there_removes_nothing(folder: Path) -> None:
 
 
 # Reading anew
-
-
-@pytest.mark.usefixtures("settings")
-def test_reading_anew_catches_up_with_the_folder_that_is_followed(folder: Path) -> None:
-    parsed("sync", folder)
-    (folder / "mill.txt").write_text("The mill stands idle.")
-    report = parsed("reindex")
-    assert [counts(followed) for followed in report["folders"]] == [{"added": 1, "unchanged": 2}]
-    assert report["ingested"] == 2
-    folder.rename(folder.with_name("elsewhere"))
-    gone = pagelight("reindex", code=5)
-    assert "There is no folder" in gone.stderr
-    assert gone.stderr.count("✓") == 3
 
 
 @pytest.mark.usefixtures("settings")
@@ -122,28 +101,6 @@ def test_every_document_is_read_anew(folder: Path) -> None:
     after = {document["id"]: document["indexedAt"] for document in parsed("documents")}
     assert after.keys() == before.keys()
     assert all(after[name] > moment for name, moment in before.items())
-
-
-@pytest.mark.usefixtures("settings")
-def test_what_cannot_be_read_any_more_is_named_and_still_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    parsed("ingest", folder)
-    (folder / "two.pdf").write_bytes(pdfs.pages(2))
-    parsed("ingest", folder / "two.pdf")
-    monkeypatch.setenv("RAG_PARSING__MAX_PAGES", "1")
-    report = parsed("reindex", code=5)
-    assert (report["ingested"], report["failed"]) == (2, 1)
-    (failed,) = [file for file in report["files"] if file["state"] == "failed"]
-    assert (failed["path"], failed["chunks"] > 0) == ("two.pdf", True)
-    results = parsed("search", "line", "--document", "two.pdf", "--min-score", 0)["results"]
-    assert {hit["fileName"] for hit in results} == {"two.pdf"}
-
-
-@pytest.mark.usefixtures("settings")
-def test_what_waits_for_its_password_is_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "locked.pdf").write_bytes(pdfs.encrypted("open sesame"))
-    pagelight("ingest", tmp_path / "locked.pdf", code=5)
-    assert parsed("reindex")["files"] == []
-    assert [document["status"] for document in parsed("documents")] == ["needs_password"]
 
 
 @pytest.mark.usefixtures("library")

@@ -14,7 +14,6 @@ from tests import drive_server, pdfs
 from tests.drive_server import FOLDER, SHORTCUT, Drive
 
 DOC, SLIDES = sorted(GOOGLE_APPS)
-SHEET = "application/vnd.google-apps.spreadsheet"
 
 
 @pytest.fixture

@@ -10,13 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import streamlit as st
-from fastembed import TextEmbedding
 from streamlit.testing.v1 import AppTest
 
 from rag import errors, packaged_models, providers
 from rag.config import Config, load_config
 from rag.providers import onnx_models
-from rag.providers.downloads.catalogue import ROWS, find_row, partial_folder
+from rag.providers.downloads.catalogue import partial_folder
 from rag.providers.downloads.model_downloads import ModelDownloads
 from rag.ui import session
 from tests import hub_server
@@ -203,17 +202,6 @@ def test_without_the_extra_it_says_what_to_install(downloads: ModelDownloads, mo
 def test_other_models_are_not_downloaded(downloads: ModelDownloads) -> None:
     with pytest.raises(errors.ValidationError, match=f"no model 'other' to download. Choose one of: {NAME}, "):
         downloads.start("other")
-
-
-def test_the_offer_is_what_fastembed_says() -> None:
-    catalogue = {model["model"]: model for model in TextEmbedding.list_supported_models()}
-    for row in ROWS:
-        known = catalogue[row.source]
-        assert row.offer.licence.lower() == known["license"]
-        assert row.offer.megabytes == pytest.approx(known["size_in_GB"] * 1000)
-        assert f"{row.max_tokens} input tokens" in known["description"]
-        assert ("necessary" in known["description"].replace("not necessary", "")) == bool(row.query_prompt)
-    assert find_row(f"folder:{NAME}") is ROWS[0]
 
 
 def test_the_command_lists_downloads_and_says_how_to_go_on(

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from rag.engine import RAGEngine
@@ -501,17 +500,6 @@ def test_where_many_documents_answer_one_is_chosen(app: AppTest, engine: RAGEngi
     assert {row["name"] for row in json.loads(last.proto.json)["sources"]} == {"Cedar.pdf"}
 
 
-def test_what_is_missing_is_said_and_the_nearest_is_lit(app: AppTest, engine: RAGEngine) -> None:
-    add(engine)
-    app.run()
-    answer = answered(app, "By how many percent did copper prices rise in 2031?")
-    assert answer["insufficient"]
-    assert answer["hint"].startswith("“2031” does not occur in the passages read. The nearest")
-    assert answer["likelihood"] is None
-    assert answer["sources"][0]["name"] in answer["hint"]
-    assert answer["lit"].endswith(":0")
-
-
 def test_failing_model_is_named_and_can_be_asked_again(
     app: AppTest, engine: RAGEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -817,21 +805,6 @@ def test_damaged_file_can_be_tried_again_or_removed(app: AppTest, engine: RAGEng
     assert engine.documents.list() == []
 
 
-def test_a_loss_of_a_few_characters_is_told_quietly(app: AppTest, engine: RAGEngine) -> None:
-    text = "High water at noon, low water at six.\n" * 40
-    few = add(engine, "few.txt", f"{text}One of no font: \u0378.\n".encode())
-    many = add(engine, "many.txt", f"{text}Three of no font: \u0378\u0379\u0380.\n".encode())
-    open_page(app, "library")
-    tick(app, few)
-    assert not app.warning
-    assert "1 of 1,2" in texts(app)
-    assert [one["text"] for one in listed(app, "status")] == ["Ready, incomplete", "Ready"]
-    assert "line 41: 1 character" in texts(app)
-    tick(app, many)
-    (warning,) = app.warning
-    assert "is incomplete: 1,214 of 1,218" in warning.value.replace("\\", "")
-
-
 # --- Library and index ------------------------------------------------------------------------------
 
 
@@ -1026,56 +999,6 @@ def test_playground_tells_how_the_question_was_understood(app: AppTest, engine: 
     assert hits["place"].isna()["minutes.pdf"]
 
 
-@pytest.mark.parametrize(
-    ("switch", "gone"),
-    [("Periods", {"2022"}), ("Landmarks", {"balance sheet"}), ("Vocabulary", {"accounts receivable"})],
-)
-def test_playground_switches_each_rewriting_off(app: AppTest, engine: RAGEngine, switch: str, gone: set[str]) -> None:
-    add(engine, "report.pdf", pdfs.plain(BALANCE_SHEET))
-    search(app, "What was the quick ratio in FY22?", off=switch)
-    searched = " ".join(app.table[0].value["Also searched for"])
-    assert {word for word in ("2022", "balance sheet", "accounts receivable") if word not in searched} == gone
-
-
-def test_playground_looks_up_step_by_step(
-    app: AppTest, engine: RAGEngine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    add(engine)
-    open_page(app, "index")
-    app.button_group[0].set_value("Search").run()
-    assert lookups_field(app).disabled  # there is no language model
-    session.installation().close()
-    st.cache_resource.clear()
-    with vendors.vendor("openai") as vendor:
-        monkeypatch.setenv("RAG_EMBED_MODEL", "local")
-        monkeypatch.setenv("OPENAI_API_KEY", vendors.KEY)
-        monkeypatch.setenv("OPENAI_BASE_URL", vendor.server.url)
-        app.run()
-        assert not lookups_field(app).disabled
-        lookups_field(app).set_value(3)
-        vendor.server.replies += ["LOOKUP: herons\nLOOKUP: the *old* bridge", "LOOKUP: budget"]
-        app.text_input[0].set_value("What happened?")
-        app.button[0].click().run()
-    assert [list(row) for row in app.table[0].value.to_numpy()] == [
-        ["step 1", "herons", "look\\-up"],
-        ["step 1", r"the \*old\* bridge", "look\\-up"],
-        ["step 2", "budget", "look\\-up"],
-    ]
-
-
-def lookups_field(app: AppTest) -> Any:
-    (field,) = [field for field in app.number_input if field.label == "Look-ups"]
-    return field
-
-
-def test_playground_switches_routing_off(app: AppTest, engine: RAGEngine) -> None:
-    add(engine)
-    search(app, "copper", off="Routing")
-    assert not app.session_state["search-request"].retrieval.routing
-    assert app.session_state["search-request"].retrieval.vocabulary
-    assert "Searched as entered" in texts(app)
-
-
 def test_hostile_question_is_shown_as_it_is(app: AppTest, engine: RAGEngine) -> None:
     add(engine)
     search(app, "![x](https://evil.example)<b>'22 of Q2'23</b> https://evil.example/FY22")
@@ -1098,14 +1021,6 @@ def search(app: AppTest, question: str, *, off: str = "") -> None:
     assert not app.error
 
 
-def test_playground_starts_as_the_settings_say(monkeypatch: pytest.MonkeyPatch, app: AppTest) -> None:
-    monkeypatch.setenv("RAG_HYBRID", "false")
-    monkeypatch.setenv("RAG_FUSION", "rrf")
-    open_page(app, "index")
-    app.button_group[0].set_value("Search").run()
-    assert {box.label: box.value for box in app.selectbox} == {"Mode": "vector", "Fusion": "rrf"}
-
-
 def test_playground_tells_why_a_passage_is_missing(app: AppTest, engine: RAGEngine) -> None:
     add(engine)
     open_page(app, "index")
@@ -1115,19 +1030,6 @@ def test_playground_tells_why_a_passage_is_missing(app: AppTest, engine: RAGEngi
     app.text_input(key="why-passage").set_value("words that stand *nowhere* at all")
     app.button[1].click().run()
     assert "No chunk of the index has these words" in app.info[0].value
-
-
-def test_caches_are_shown_and_cleared(app: AppTest, engine: RAGEngine) -> None:
-    engine.questions.suggestions(add(engine).id)
-    engine.search({"query": "copper prices"})
-    open_page(app, "index")
-    shown = app.dataframe[0].value.set_index("cache")
-    entries = {cache.kind: cache.entries for cache in engine.caches.stats() if cache.entries}
-    assert shown.loc["Embeddings", "entries"] == entries["embeddings"] > 0
-    assert shown.loc["Suggested questions", "entries"] == entries["suggestions"] == 1
-    (clear,) = [button for button in app.button if button.label == "Clear caches"]
-    clear.click().run()
-    assert not any(cache.entries for cache in engine.caches.stats())
 
 
 def suggested(app: AppTest, document: Document) -> list[str]:

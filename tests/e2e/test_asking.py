@@ -1,6 +1,5 @@
 """Asking in a browser: an answer is stopped, a question is too long, and chats are managed with a finger."""
 
-import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from tests.e2e import steps
@@ -33,36 +32,6 @@ def _stop(page: Page, question: str, ollama: VendorServer) -> None:
     expect(answer.locator(".text")).to_contain_text("Apples Apples")
     assert ollama.left.wait(60)  # nobody goes on paying for it
     expect(field).to_be_enabled()
-
-
-@pytest.mark.expected_errors("at most 4,000 are possible")
-def test_a_question_that_is_too_long_stays_in_its_field_with_the_reason(page: Page) -> None:
-    sentence = "The ropewalk wound hemp for the fleet in the winter of 1898."
-    paper = Paper("Ropewalk.pdf", sentence, "What did the ropewalk wind for the fleet?", plain(sentence))
-    steps.upload(page, paper)
-    page.goto("/")
-    field = page.get_by_placeholder("Ask about your documents")
-    question = "What was wound? " * 300
-    field.fill(question)
-    expect(field).to_have_value(question)
-    field.press("Enter")
-    reason = page.get_by_text("The question has 4,799 characters, but at most 4,000 are possible.")
-    for part in (reason, field):
-        expect(part).to_be_in_viewport(ratio=1)
-    expect(field).to_have_value(question)
-    field.fill(paper.question)
-    field.press("Enter")
-    asked = page.locator('[class*="st-key-question-"]')
-    expect(asked).to_have_text(paper.question)
-    page.locator(".answer").locator(".source").first.wait_for()
-    expect(reason).to_have_count(0)
-    asked.hover()
-    page.get_by_role("button", name="edit").first.click()
-    dialog = page.get_by_role("dialog")
-    dialog.get_by_role("textbox").fill(question)
-    dialog.get_by_role("button", name="Ask").click()
-    expect(dialog.get_by_text("The question has 4,799 characters")).to_be_visible()
-    expect(dialog.get_by_role("textbox")).to_have_value(question)
 
 
 def test_a_long_name_is_shortened_and_leaves_the_page_to_be_read(page: Page) -> None:

@@ -262,23 +262,3 @@ def test_what_is_no_filter_is_not_saved(engine: RAGEngine, name: str, filters: d
 
 
 # --- other users ---
-
-
-def test_nothing_of_another_user_is_changed_counted_or_known(
-    engine: RAGEngine, lease: Document, bob: RAGEngine
-) -> None:
-    engine.catalogue.edit(lease.id, {"tags": ["Pier"]})
-    engine.filters.save("mine", {"tags": ["pier"]})
-    before = engine.documents.get(lease.id)
-    with pytest.raises(errors.NotFoundError):
-        bob.catalogue.edit(lease.id, {"name": "stolen"})
-    assert list(bob.catalogue.tag([lease.id], add=["bob's"], remove=["Pier"])) == []
-    assert (bob.catalogue.tags(), bob.filters.list(), listed(bob, tags=("pier",))) == ([], [], set())
-    for call in (bob.filters.get, bob.filters.delete):
-        with pytest.raises(errors.NotFoundError):
-            call("mine")
-    with pytest.raises(errors.NotFoundError):
-        found(bob, "rent", filters={"saved": "mine"})
-    bob.filters.save("mine", {"tags": ["other"]})
-    assert engine.filters.get("mine").filters == Filters(tags=("pier",))
-    assert engine.documents.get(lease.id) == before

@@ -211,20 +211,6 @@ def test_parts_of_what_was_thrown_away_while_it_was_read_are_there_too(engine: R
 # --- whose they are ---
 
 
-def test_no_user_sees_what_is_in_the_mails_of_another(engine: RAGEngine) -> None:
-    content = mails.eml({"a.txt": TIDES})
-    mine = take_in(engine, content)
-    other = engine.installation.for_user("eve")
-    assert not other.files.parts(mine.id)
-    assert not other.documents.trash([part.id for part in engine.files.parts(mine.id)])
-    theirs = other.documents.add(content, "Offer.eml")
-    work(engine)
-    (part,) = other.files.parts(theirs.id)
-    assert part.user_id == "eve"
-    assert part.id not in {document.id for document in engine.documents.list()}
-    assert {document.user_id for document in engine.documents.list()} == {mine.user_id}
-
-
 # --- folders ---
 
 

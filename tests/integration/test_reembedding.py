@@ -4,7 +4,7 @@ import concurrent.futures
 import json
 import threading
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -333,21 +333,3 @@ def test_both_are_compared_on_the_users_questions(
     engine.indexes.generations("default").build(WORDS)
     with pytest.raises(errors.ValidationError, match="No question"):
         engine.indexes.generations("default").compare(file, 2)
-
-
-@pytest.mark.usefixtures("library")
-def test_another_user_has_generations_of_their_own(engine: RAGEngine) -> None:
-    engine.indexes.generations("default").build(WORDS)
-    other = engine.installation.for_user("bob")
-    calls: list[Callable[[], object]] = [
-        lambda: other.indexes.generations().list(),
-        lambda: other.indexes.generations("default").build(WORDS),
-        lambda: other.indexes.generations().switch(),
-        lambda: other.indexes.generations().rollback(),
-        lambda: other.indexes.generations().drop(),
-        lambda: other.indexes.generations(str(engine.indexes.ensure().id)).switch(),
-    ]
-    for call in calls:
-        with pytest.raises(errors.NotFoundError):
-            call()
-    assert states(engine) == {LOCAL: "active", WORDS: "ready"}

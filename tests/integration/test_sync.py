@@ -204,12 +204,6 @@ def test_failures_need_not_be_skipped(engine: RAGEngine, folder: Path) -> None:
     assert caught.value.details["code"] == "unreadable_file"
 
 
-def test_an_encrypted_file_is_reported_with_what_to_do(engine: RAGEngine, folder: Path) -> None:
-    (folder / "vault.pdf").write_bytes(pdfs.encrypted("opensesame"))
-    (failure,) = engine.sync_index(request(folder)).failures
-    assert (failure.code, "password" in str(failure.reason)) == ("password", True)
-
-
 # --- which files ---
 
 
@@ -462,16 +456,6 @@ def test_a_malformed_request_names_its_field(
     change(body)
     with pytest.raises(errors.ValidationError, match=r"source|folderId|maxFiles|folder"):
         engine.build_index(body)
-
-
-def test_another_users_index_and_documents_are_out_of_reach(engine: RAGEngine, folder: Path) -> None:
-    report = engine.sync_index(request(folder))
-    other = engine.installation.for_user("other")
-    with pytest.raises(errors.NotFoundError):
-        other.sync_index({**request(folder), "index": {"indexFileId": str(report.index.id)}})
-    (folder / "harbour.txt").unlink()
-    assert states(other.sync_index(request(folder))) == {"orchard.md": "added"}
-    assert len(engine.documents.list()) == 2
 
 
 # --- Google Drive ---

@@ -183,6 +183,7 @@ def test_an_empty_index_takes_another_model_and_forgets_its_generations(owner: O
     assert (only.generation, only.space, only.state) == (index.generation, SAME_SIZE, GenerationState.ACTIVE)
 
 
+@pytest.mark.long
 def test_documents_replaced_while_switches_happen_are_always_whole(owner: Owner) -> None:
     """A writer either comes before a switch, which then waits for its vectors, or after it, and is told so."""
     document = owner.ready("a.pdf", TEXTS)

@@ -16,7 +16,7 @@ from rag import parsing, providers
 from rag.answering.text.markup import ProposedQuote
 from rag.answering.verification.citations import Claim
 from rag.answering.verification.grounding import Grounder
-from rag.answering.verification.meaning import EntailmentJudge, LanguageModelJudge, MeaningJudge
+from rag.answering.verification.judges import EntailmentJudge, LanguageModelJudge, MeaningJudge
 from rag.retrieval import Completions, Reranker
 from rag.types import Chunk, Hit, Line, Passage, Region, Sentence, Span, Support
 

@@ -21,7 +21,7 @@ from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.evaluation.statistics import interval
 from rag.retrieval import POOL, UNRELATED_TEXTS, Similarity, as_configured, understand
-from rag.retrieval.ranking import WEIGHTS, Ranking, Weights, best_first, rank
+from rag.retrieval.ranking import WEIGHTS, Ranking, best_first, rank
 from rag.store import LexicalMatches, UserStore
 from rag.types import Candidate, Filters, Index, RetrievalOptions, Scope
 
@@ -53,7 +53,7 @@ class Searched:
 
     def ranked(self, values: Values) -> Ranking:
         """Rank the candidates with some constants changed."""
-        weights = Weights(**{**WEIGHTS._asdict(), **{name: values[name] for name in WEIGHTS._fields if name in values}})
+        weights = WEIGHTS._replace(**{name: values[name] for name in WEIGHTS._fields if name in values})
         scale = Similarity(values["unrelated"], values["related"])
         return rank(self.near, self.matches, OPTIONS, scale, weights=weights)
 

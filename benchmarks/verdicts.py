@@ -22,7 +22,7 @@ from rag.answering.generation.context import Source, format_source
 from rag.answering.text.markup import CITATION_MARK
 from rag.answering.verification import citations
 from rag.answering.verification.grounding import Grounder
-from rag.answering.verification.meaning import (
+from rag.answering.verification.judges import (
     JUDGE_TOKENS,
     EntailmentJudge,
     LanguageModelJudge,

@@ -32,7 +32,6 @@ EXTRACT_NOTE = N_(
 LIST_NOTE = N_("All {count} items of the list, in the document's own words.")
 LIST_IN_PART_NOTE = N_("{shown} of {count} items of the list, in the document's own words.")
 SIGNATURES_NOTE = N_("From the signatures in the document.")
-PREAMBLE_NOTE = N_("From the beginning of the contract.")
 """The headings of a list made without a language model."""
 
 WHICH_DOCUMENT_MESSAGE = N_("Which of the {count} documents? Name one, or choose it, and ask again.")

@@ -62,7 +62,9 @@ def find_heads(rows: Sequence[Row]) -> list[bool]:
     texts = [row.text for row in rows]
     data = list(map(is_data, texts))
     lead = data.index(True) if True in data else len(data)
-    of_words = _is_of_words(texts[lead:])
+    rows_below = texts[lead:]
+    amounts = sum(any(map(is_amount, row.split("\t")[1:])) for row in rows_below)
+    of_words = amounts < max(1, MIN_DATA_SHARE * len(rows_below))
     end = min(lead, 1) if of_words or lead > MAX_HEADER_ROWS else _columns_end(rows[:lead])
     heads = [index < end for index in range(len(rows))]
     run: list[int] = []
@@ -74,15 +76,14 @@ def find_heads(rows: Sequence[Row]) -> list[bool]:
     return heads
 
 
-def _is_of_words(rows: Sequence[str]) -> bool:
-    amounts = sum(any(map(is_amount, row.split("\t")[1:])) for row in rows)
-    return amounts < max(1, MIN_DATA_SHARE * len(rows))
-
-
 def _columns_end(lead: Sequence[Row]) -> int:
     """Return the number of head rows: up to the last that names columns, or is indented above them."""
     left, right = min((row.bbox.x0 for row in lead), default=0.0), max((row.bbox.x1 for row in lead), default=0.0)
-    named = [index for index, row in enumerate(lead, start=1) if _names_columns(row.text)]
+    named = [
+        index
+        for index, row in enumerate(lead, start=1)
+        if "\t" in row.text.strip() or _names_years(row.text) or _UNIT.search(row.text)
+    ]
     over = [index for index, row in enumerate(lead, start=1) if row.bbox.x0 > left + INDENT * (right - left)]
     return max(named or over, default=0)
 
@@ -122,10 +123,6 @@ def is_amount(cell: str) -> bool:
     words = [word for word in cell.split() if word.strip(_SIGNS + ".") or word in "–—−-"]
     numbers = [word for word in words if not _SCALE.fullmatch(word)]
     return bool(words) and all(map(_AMOUNT.fullmatch, numbers)) and not all(map(_YEAR.fullmatch, numbers))
-
-
-def _names_columns(row: str) -> bool:
-    return "\t" in row.strip() or _names_years(row) or bool(_UNIT.search(row))
 
 
 def _names_years(row: str) -> bool:
@@ -173,7 +170,8 @@ class Heading:
         texts = row.text.split("\t")
         if row.is_head:
             found = [(cell, text.strip()) for cell, text in zip(row.cells, texts, strict=True) if text.strip()]
-            if len(found) == 1 and _declares_unit(found[0][1]):
+            if len(found) == 1 and found[0][1][0] == "(" and found[0][1][-1] == ")":
+                # a remark on all columns: "(in millions)", "(Rs. in crores)"
                 found = [(types.TableCell(0, max(found[0][0].last, 1)), found[0][1])]
             if not set(found) <= set(self.heads):  # else they are repeated on another page
                 if not self._was_head:
@@ -214,11 +212,6 @@ class Heading:
 
 def _is_across(head: types.TableCell) -> bool:
     return head.first == 0 < head.last
-
-
-def _declares_unit(text: str) -> bool:
-    """Whether the only text of a head row is a remark on all columns: "(in millions)", "(Rs. in crores)"."""
-    return text[0] == "(" and text[-1] == ")"
 
 
 def _is_name(text: str) -> bool:

@@ -12,7 +12,7 @@ from rag.answering.generation.model_answer import Stop, never_stop
 from rag.answering.passages.statements import Label, Statement
 from rag.answering.text.markup import CITATION_MARK
 from rag.answering.verification.grounding import Locate
-from rag.answering.verification.meaning import JUDGE_TOKENS, EntailmentJudge, LanguageModelJudge, MeaningJudge
+from rag.answering.verification.judges import JUDGE_TOKENS, EntailmentJudge, LanguageModelJudge, MeaningJudge
 
 if TYPE_CHECKING:
     from rag.answering.generation.synthesizer import (

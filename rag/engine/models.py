@@ -10,7 +10,7 @@ import pydantic
 from rag import answering, errors, providers, types
 from rag.config import Config
 from rag.messages import N_
-from rag.retrieval import Scales
+from rag.retrieval import SimilarityScales
 from rag.store import Preferences, SavedPreferences
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
@@ -48,7 +48,7 @@ class Models:
         }
         self._given = tuple(self._embedders)
         self._default = next(iter(self._given), None)
-        self.scales = Scales()
+        self.scales = SimilarityScales()
         self._llm = llm
         self._reranker = reranker
         self._lock = threading.RLock()

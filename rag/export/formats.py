@@ -19,14 +19,12 @@ class FileFormat(NamedTuple):
 
     suffix: str
     mime_type: str
-    write: Callable[[Report, Labels], bytes]
+    write: Callable[[Report, Labels], str | bytes]
     with_pictures: bool = True
 
 
 FORMATS: dict[ExportFormat, FileFormat] = {
-    "markdown": FileFormat(
-        ".md", "text/markdown; charset=utf-8", lambda report, words: _encoded(to_markdown(report, words))
-    ),
+    "markdown": FileFormat(".md", "text/markdown; charset=utf-8", to_markdown),
     "docx": FileFormat(
         ".docx",
         "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
@@ -38,28 +36,18 @@ FORMATS: dict[ExportFormat, FileFormat] = {
         lambda report, words: parsing.html_to_pdf(to_html(report, words), title=report.title),
     ),
     "json": FileFormat(
-        ".json", "application/json", lambda report, _: _encoded(report.model_dump_json(by_alias=True, indent=2) + "\n")
+        ".json", "application/json", lambda report, _: report.model_dump_json(by_alias=True, indent=2) + "\n"
     ),
     "xlsx": FileFormat(
         ".xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", to_workbook, with_pictures=False
     ),
-    "text": FileFormat(
-        ".txt", "text/plain; charset=utf-8", lambda report, words: _encoded(to_text(report, words)), with_pictures=False
-    ),
-    "clipping": FileFormat(
-        ".md",
-        "text/markdown; charset=utf-8",
-        lambda report, words: _encoded(to_clipping(report, words)),
-        with_pictures=False,
-    ),
+    "text": FileFormat(".txt", "text/plain; charset=utf-8", to_text, with_pictures=False),
+    "clipping": FileFormat(".md", "text/markdown; charset=utf-8", to_clipping, with_pictures=False),
 }
 
 
 def write(report: Report, format_name: ExportFormat, say: Translate = str) -> bytes:
     """Write a report in a format, with labels translated by `say`. Raises UnreadableFileError if that fails."""
-    return FORMATS[format_name].write(report, Labels(say))
-
-
-def _encoded(text: str) -> bytes:
-    """Encode text, replacing lone surrogates from broken files."""
-    return text.encode("utf-8", errors="replace")
+    written = FORMATS[format_name].write(report, Labels(say))
+    # Broken files may have lone surrogates.
+    return written.encode("utf-8", errors="replace") if isinstance(written, str) else written

@@ -43,7 +43,7 @@ def to_html(report: Report, words: Labels) -> str:
     body = "".join(part for turn in report.turns for part in _turn(turn, words))
     return (
         f'<!doctype html><html><head><meta charset="utf-8"></head><body>'
-        f"<h1>{_text(report.title)}</h1><p><em>{_text(words.taken(report))}</em></p>"
+        f"<h1>{_text(report.title)}</h1><p><em>{_text(words.exported_at(report))}</em></p>"
         f"{body}</body></html>"
     )
 

@@ -26,7 +26,7 @@ class Labels:
         """Format a time, to the minute."""
         return self.say(f"{moment.astimezone(dt.UTC):{MOMENT}}")
 
-    def taken(self, report: Report) -> str:
+    def exported_at(self, report: Report) -> str:
         """Return the line with the export time."""
         return self.say(
             N_("Exported from Pagelight on {_moment}").format(_moment=f"{report.made_at.astimezone(dt.UTC):{MOMENT}}")
@@ -52,11 +52,13 @@ class Labels:
         """Return the mark of a claim and the reason."""
         return " — ".join(filter(None, [claim.mark, claim.reason]))
 
-    def place(self, one: Evidence) -> str:
+    def place(self, evidence: Evidence) -> str:
         """Format the place: “report.pdf, version 2, p. 53 (page 54 of 203)”."""
-        version = self.say(N_("version {number}").format(number=one.version)) if one.version is not None else None
-        place = ", ".join(part for part in (one.document, version, one.cells, self.say(one.page_name)) if part)
-        return f"{place} ({', '.join(map(self.say, one.set_apart))})" if one.set_apart else place
+        number = evidence.version
+        version = self.say(N_("version {number}").format(number=number)) if number is not None else None
+        parts = (evidence.document, version, evidence.cells, self.say(evidence.page_name))
+        place = ", ".join(filter(None, parts))
+        return f"{place} ({', '.join(map(self.say, evidence.set_apart))})" if evidence.set_apart else place
 
     def made_from(self, turn: Turn) -> Iterator[str]:
         """Yield the lines of the provenance, none if it was not recorded."""

@@ -7,15 +7,14 @@ from rag.export.labels import EVIDENCE, MADE_FROM, Labels
 from rag.export.report import STRIKE, Claim, Evidence, Report, Turn, data_url, without_strikes
 
 _SPECIALS = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$&])")
-_ACTIVE_MARKUP = re.compile(r"[<\[\]&]|(?<=:)//|www(?=\.)", re.IGNORECASE)
-"""The beginning of HTML, links, pictures, character references and bare URLs."""
-_MARK = re.compile(r"\[S\d+[a-z]?\]")
+_ACTIVE_MARKUP = re.compile(r"(?P<mark>(?-i:\[S\d+[a-z]?\]))|[<\[\]&]|(?<=:)//|www(?=\.)", re.IGNORECASE)
+"""A citation mark, or the beginning of HTML, links, pictures, character references and bare URLs."""
 
 
 def to_markdown(report: Report, words: Labels) -> str:
     """Write the whole report, with pictures as data URLs at the end."""
     pictures: dict[str, bytes] = {}
-    lines = [f"# {_plain(report.title)}", f"*{words.taken(report)}*"]
+    lines = [f"# {_plain(report.title)}", f"*{words.exported_at(report)}*"]
     for turn in report.turns:
         lines += _turn(turn, words, pictures)
     lines += [f"[{name}]: {data_url(picture)}" for name, picture in pictures.items()]
@@ -87,13 +86,10 @@ def _plain(text: str) -> str:
 
 def inert(markdown: str) -> str:
     """Escape active markup in a model's Markdown, except citation marks."""
-    kept: list[str] = []
-    end = 0
-    for mark in _MARK.finditer(markdown):
-        kept += [_ACTIVE_MARKUP.sub(_escaped, markdown[end : mark.start()]), mark[0]]
-        end = mark.end()
-    return "".join([*kept, _ACTIVE_MARKUP.sub(_escaped, markdown[end:])])
+    return _ACTIVE_MARKUP.sub(_escaped, markdown)
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return f"\\{found[0]}" if len(found[0]) == 1 else f"\u2060{found[0]}"
+def _escaped(match: re.Match[str]) -> str:
+    if match["mark"]:
+        return match[0]
+    return f"\\{match[0]}" if len(match[0]) == 1 else f"\u2060{match[0]}"

@@ -72,9 +72,6 @@ def _place(shown: types.ShownCell, say: Translate) -> Sequence[object]:
     cell = shown.cell
     state = say(N_("stale") if shown.is_stale else cell.status.replace("_", " "))
     label = cell.page_label or (str(cell.page_number) if cell.page_number else None)
-    verdict = say(cell.assurance) if cell.assurance else None
-    return [
-        *(cell.answer or (say(cell.reason) if cell.reason else None), verdict),
-        *(say(shown.conflict) if shown.conflict else None, state),
-        *(cell.quote, cell.page_number, label, cell.version, cell.sha256),
-    ]
+    reason, verdict, conflict = (say(text) if text else None for text in (cell.reason, cell.assurance, shown.conflict))
+    place = (cell.page_number, label, cell.version, cell.sha256)
+    return [cell.answer or reason, verdict, conflict, state, cell.quote, *place]

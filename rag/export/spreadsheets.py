@@ -5,11 +5,11 @@ import io
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from rag.export.labels import Labels
-from rag.export.report import Evidence, Report, Turn
+from rag.export.report import Evidence, Report
 from rag.messages import N_
 
 COLUMNS = (
@@ -53,7 +53,12 @@ class Sheet(NamedTuple):
 def to_workbook(report: Report, words: Labels) -> bytes:
     """Write a workbook with a row for each piece of evidence, and for each claim without any."""
     columns = [(words.say(heading), width) for heading, width in COLUMNS]
-    rows = [row for turn in report.turns for row in _rows(turn)]
+    rows = [
+        [turn.question, claim.text, claim.mark, claim.reason, *_place(evidence)]
+        for turn in report.turns
+        for claim in turn.claims
+        for evidence in claim.evidence or (None,)
+    ]
     return to_sheets([Sheet(words.say(N_("Evidence")), columns, rows)])
 
 
@@ -74,21 +79,14 @@ def to_sheets(sheets: Sequence[Sheet]) -> bytes:
     return written.getvalue()
 
 
-def _rows(turn: Turn) -> Iterator[Sequence[object]]:
-    for claim in turn.claims:
-        for one in claim.evidence or (None,):
-            yield [turn.question, claim.text, claim.mark, claim.reason, *_place(one)]
-
-
-def _place(one: Evidence | None) -> Sequence[object]:
-    if one is None:
+def _place(evidence: Evidence | None) -> Sequence[object]:
+    if evidence is None:
         return [None] * 9
-    lines = f"{one.line_start}–{one.line_end}" if one.line_end > one.line_start else str(one.line_start)
-    label = one.page_label or str(one.page)
-    return [
-        *(one.label, one.quote),
-        *(one.document, one.version, one.page, label, one.cells, lines, one.sha256),
-    ]
+    first, last = evidence.line_start, evidence.line_end
+    lines = f"{first}–{last}" if last > first else str(first)
+    page_label = evidence.page_label or str(evidence.page)
+    place = (evidence.page, page_label, evidence.cells, lines)
+    return [evidence.label, evidence.quote, evidence.document, evidence.version, *place, evidence.sha256]
 
 
 def _put(cell: Any, value: object) -> None:
@@ -125,10 +123,9 @@ def _shape(sheet: Any, columns: Sequence[tuple[str, int]]) -> None:
 
 def _lines(text: str, width: int) -> int:
     """Estimate the lines of a cell, since not every program computes row heights; wide letters count twice."""
-    letters = [
-        sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in line) for line in text.splitlines()
-    ]
-    return sum(math.ceil(count * LOOSE / width) or 1 for count in letters) or 1
+    wide = [sum(unicodedata.east_asian_width(letter) in "WF" for letter in line) for line in text.splitlines()]
+    counts = [len(line) + extra for line, extra in zip(text.splitlines(), wide, strict=True)]
+    return sum(math.ceil(count * LOOSE / width) or 1 for count in counts) or 1
 
 
 def is_formula(text: str) -> bool:

@@ -49,6 +49,10 @@ def split_blocks(
     cuts.sort(key=lambda cut: cut.lines[0].number)
     for cut in _split_shared_pages(cuts, options.min_chunk_chars):
         path = cut.section.path_at(cut.start)
+        first, _, rest = path.partition(SECTION_SEPARATOR)
+        below_title = rest if title and first.casefold() == title.casefold() else path
+        header = [heading + (SECTION_SEPARATOR + below_title if below_title else "")]
+        header += _table_header(cut.section.lines, cut.start)
         chunks.append(
             types.Chunk(
                 id=uuid.uuid4(),
@@ -56,7 +60,7 @@ def split_blocks(
                 ordinal=len(chunks),
                 lines=cut.lines,
                 section=path or None,
-                context=_context(heading, _below_title(path, title), _table_header(cut.section.lines, cut.start)),
+                context="\n".join(part[:MAX_CONTEXT_CHARS] for part in header if part),
             )
         )
     return chunks
@@ -81,17 +85,6 @@ def document_heading(name: str, title: str | None) -> str:
     if not title or title.casefold() in (stem.casefold(), words.casefold()):
         return words
     return f"{words} · {title}"
-
-
-def _below_title(path: str, title: str | None) -> str:
-    """Return the section's `path` without the document's title."""
-    first, _, rest = path.partition(SECTION_SEPARATOR)
-    return rest if title and first.casefold() == title.casefold() else path
-
-
-def _context(heading: str, path: str, header: str | None) -> str:
-    parts = [heading + (SECTION_SEPARATOR + path if path else ""), header or ""]
-    return "\n".join(part[:MAX_CONTEXT_CHARS] for part in parts if part)
 
 
 @dataclass
@@ -195,7 +188,8 @@ def _split_shared_pages(cuts: Sequence[_Cut], least: int) -> list[_Cut]:
     homeless: dict[int, set[int]] = defaultdict(set)
     for page, share in shares.items():
         index = share.most_common(1)[0][0]
-        if page not in owners and _has_words(cuts[index], page):
+        has_words = any(char.isalpha() for line in cuts[index].lines if line.page_number == page for char in line.text)
+        if page not in owners and has_words:
             homeless[index].add(page)
     parts: list[_Cut] = []
     for index, cut in enumerate(cuts):
@@ -221,21 +215,14 @@ def _with_remnants(parts: Iterable[_Cut], pages: Set[int], elsewhere: Set[int], 
     return joined
 
 
-def _has_words(cut: _Cut, page: int) -> bool:
-    """Whether the cut has letters on `page`."""
-    return any(char.isalpha() for line in cut.lines if line.page_number == page for char in line.text)
-
-
 def _cut_out(cut: _Cut, pages: Set[int]) -> Iterator[_Cut]:
     """Split `cut` so that each of `pages` is a separate part."""
-    places = range(cut.start, cut.end)
-    for _, part in itertools.groupby(places, key=lambda place: _page_if_in(cut.section.lines[place], pages)):
-        first, *rest = part
-        yield _Cut(cut.section, first, (rest or [first])[-1] + 1)
-
-
-def _page_if_in(line: types.Line, pages: Set[int]) -> int | None:
-    return line.page_number if line.page_number in pages else None
+    numbers = [line.page_number for line in cut.lines]
+    start = cut.start
+    for _, part in itertools.groupby(numbers, key=lambda number: number in pages and number):
+        end = start + len([*part])
+        yield _Cut(cut.section, start, end)
+        start = end
 
 
 def _fit(lines: Sequence[types.Line], start: int, size: int) -> int:
@@ -267,24 +254,18 @@ def _overlap_start(lines: Sequence[types.Line], start: int, end: int, overlap: i
     return begin
 
 
-def _table_header(lines: Sequence[types.Line], start: int) -> str | None:
-    """Return caption, section and column heads of the row at `start` if they are said above it."""
+def _table_header(lines: Sequence[types.Line], start: int) -> list[str]:
+    """Return caption, section and column heads of the row at `start` if they are said above it, the last that fit."""
     row = lines[start].row
     if row is None or row.is_head:
-        return None
+        return []
     room = MAX_CONTEXT_CHARS // len(row.cells) - 1
     heads = "\t".join(cell.head[-room:] for cell in row.cells)  # the end of a long head is next to the data
     is_first = start == 0 or lines[start].starts_block
     parts = [row.caption, row.section, heads] if heads.strip() or not is_first else []
-    return _last_fitting([part for part in parts if part.strip()])
-
-
-def _last_fitting(parts: Sequence[str]) -> str:
-    """Return as many of the last `parts` as fit into a context."""
-    for begin in range(len(parts)):
-        if len(text := "\n".join(parts[begin:])) <= MAX_CONTEXT_CHARS:
-            return text
-    return parts[-1] if parts else ""
+    parts = [part for part in parts if part.strip()]
+    fitting = (parts[at:] for at in range(len(parts)) if len("\n".join(parts[at:])) <= MAX_CONTEXT_CHARS)
+    return ["\n".join(next(fitting, parts[-1:]))]
 
 
 def _split_long_line(line: types.Line, size: int) -> Iterator[types.Line]:

@@ -56,16 +56,12 @@ LANGUAGES = {
 def detect(text: str) -> str:
     """Return the language of `text`, `ENGLISH` if unclear, `SIMPLE` if PostgreSQL has no stemmer for it."""
     probabilities: Counter[str] = Counter()
-    for code, probability in parsing.language_identifier().rank(_sample(text)):
+    if len(text) > PIECES * PIECE_CHARS:
+        step = (len(text) - PIECE_CHARS) // (PIECES - 1)
+        text = " ".join(text[start : start + PIECE_CHARS] for start in range(0, step * PIECES, step))
+    for code, probability in parsing.language_identifier().rank(text):
         probabilities[LANGUAGES.get(code, code)] += probability
     language, probability = max(probabilities.items(), key=lambda item: item[1])
     if probability < LIKELY:
         return types.ENGLISH
     return language if language in LANGUAGES.values() else types.SIMPLE
-
-
-def _sample(text: str) -> str:
-    if len(text) <= PIECES * PIECE_CHARS:
-        return text
-    step = (len(text) - PIECE_CHARS) // (PIECES - 1)
-    return " ".join(text[start : start + PIECE_CHARS] for start in range(0, step * PIECES, step))

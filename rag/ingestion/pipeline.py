@@ -198,7 +198,9 @@ class Ingestion:
                 search_texts=[node.get_content(metadata_mode=schema.MetadataMode.EMBED) for node in cut.nodes],
                 language=cut.language,
                 front=identifying_text(cut.name, cut.title, lines),
-                landmarks=self._landmarks.find(lines, _labels(cut.parsed)),
+                landmarks=self._landmarks.find(
+                    lines, {page.number: page.label for page in cut.parsed.pages if page.label}
+                ),
                 pages=_page_texts(lines, cut.chunks),
                 partial=partial,
                 while_read=while_read,
@@ -236,11 +238,6 @@ class Ingestion:
             if on_parts:
                 on_parts(parsed.parts)
         return parsed
-
-
-def _labels(parsed: types.ParsedDocument) -> dict[int, str]:
-    """Return the printed page numbers by page number."""
-    return {page.number: page.label for page in parsed.pages if page.label}
 
 
 def _with_original_metadata(again: types.ParsedDocument, document: types.Document) -> types.ParsedDocument:

@@ -206,20 +206,17 @@ class _Target:
 
     def missing_parts(self, pieces: Iterable[SourcePiece]) -> list[SourcePiece]:
         """Reduce `pieces` to the words that are nowhere in the unmatched text."""
-        words = Counter(self._unmatched_words())
+        words: Counter[str] = Counter()
+        for start, end in (*self._gaps, (self._end, len(self._text))):
+            index = bisect_right(self._starts, start)
+            cuts = [start, *self._starts[index : bisect_left(self._starts, end)], end]
+            words.update(self._text[first:last] for first, last in pairwise(cuts))
         unknown = [SourcePiece(piece.place, _subtract_words(piece.words, words)) for piece in pieces]
         characters: Counter[str] = Counter()
         for word, count in words.items():
             for character in _decomposed(word):
                 characters[character] += count
         return [SourcePiece(piece.place, list(_subtract_characters(piece.words, characters))) for piece in unknown]
-
-    def _unmatched_words(self) -> Iterator[str]:
-        """Yield the words, and parts of words, that no piece has matched."""
-        for start, end in (*self._gaps, (self._end, len(self._text))):
-            index = bisect_right(self._starts, start)
-            cuts = [start, *self._starts[index : bisect_left(self._starts, end)], end]
-            yield from (self._text[first:last] for first, last in pairwise(cuts))
 
 
 def _subtract_words(wanted: Iterable[str], words: Counter[str]) -> list[str]:

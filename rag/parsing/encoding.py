@@ -61,7 +61,8 @@ def decode(content: bytes, declared: str | None = None, *, is_html: bool = False
     if codec is None and is_html and (found := _CHARSET.search(content, 0, _CHARSET_BYTES)):
         codec = codec_of(found[1].decode("ascii", errors="replace"))
     if codec and codec.startswith(_SEVEN_BIT):
-        return _decode_seven_bit(content, codec)
+        is_japanese = codec.startswith("iso2022_jp")
+        return "".join(_decode_japanese(content)) if is_japanese else content.decode(codec, "replace")
     text = _decode_utf8(content, is_likely=codec == "utf-8")
     if codec is None or codec in _SAYS_NOTHING:
         return text if text is not None else content.decode(_guess(content), errors="replace")
@@ -110,10 +111,6 @@ def _read_invalid(error: UnicodeError) -> tuple[str, int]:
 
 
 codecs.register_error(_INVALID_UTF8, _read_invalid)
-
-
-def _decode_seven_bit(content: bytes, codec: str) -> str:
-    return "".join(_decode_japanese(content)) if codec.startswith("iso2022_jp") else content.decode(codec, "replace")
 
 
 def _decode_japanese(content: bytes) -> Iterator[str]:

@@ -1,15 +1,16 @@
 """Read a file in a separate process: make its rendition and parse it."""
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent import futures
 from pathlib import Path
-from typing import BinaryIO, Self
+from typing import Self
 
 from rag import errors, types
 from rag.messages import N_
+from rag.parsing import metadata
 from rag.parsing.file_types import PDF, detect_mime_type
-from rag.parsing.pdf import structure
+from rag.parsing.pdf import document
 from rag.parsing.pdf.pages import PageContent
 from rag.parsing.worker import process
 
@@ -35,7 +36,7 @@ def read_file(
     rendition: Path,
     config: types.ParsingConfig | None = None,
     password: str | None = None,
-    on_progress: process.OnProgress | None = None,
+    on_progress: process.OnProgress = lambda _done, _total: None,
     on_beginning: OnBeginning | None = None,
     is_cancelled: process.IsCancelled | None = None,
     pictures: bool = False,
@@ -68,7 +69,14 @@ def read_file(
     config = config or types.ParsingConfig()
     if not source.is_file():
         raise errors.NotFoundError(N_("There is no file “{name}”. Check its path."), name=source.name)
-    _check_size(source, name, config)
+    size = source.stat().st_size
+    if size > config.max_file_bytes:
+        raise errors.UnreadableFileError(
+            N_("“{name}” has {size} MB; the limit is {limit} MB. Split it into smaller files."),
+            name=name,
+            size=f"{size / 1024 / 1024:.0f}",
+            limit=config.max_file_mb,
+        )
     partial = rendition.with_name(rendition.name + PARTIAL_SUFFIX)
     with tempfile.TemporaryDirectory(prefix="pagelight-") as scratch:
         request = {
@@ -87,7 +95,17 @@ def read_file(
                 results = process.run(
                     request, config, on_progress, on_pages=previews.add_pages, is_cancelled=is_cancelled
                 )
-            parsed = _assemble(results)
+            file_metadata = results.metadata or metadata.Metadata()
+            parsed = document.assemble(results.pages, file_metadata.title).model_copy(
+                update={
+                    "author": file_metadata.author,
+                    "dated": file_metadata.dated,
+                    "completeness": results.completeness,
+                    "parts": results.parts,
+                    "picture_pages": results.picture_pages,
+                    "note": results.note,
+                }
+            )
             _check_text(parsed, results.recognised > 0, name, config)
             partial.replace(rendition)
         finally:
@@ -95,21 +113,6 @@ def read_file(
     if parts_folder:
         return parsed
     return parsed.model_copy(update={"parts": tuple(part.model_copy(update={"file": None}) for part in parsed.parts)})
-
-
-def _assemble(results: process.Results) -> types.ParsedDocument:
-    """Make the document of the parsing process's results."""
-    found = results.metadata
-    return structure.assemble(results.pages, found.title).model_copy(
-        update={
-            "author": found.author,
-            "dated": found.dated,
-            "completeness": results.completeness,
-            "parts": results.parts,
-            "picture_pages": results.picture_pages,
-            "note": results.note,
-        }
-    )
 
 
 class _Previews:
@@ -139,22 +142,8 @@ class _Previews:
             return
         if self._running is None or self._running.done():
             self._next = len(pages) * GROWTH
-            self._running = self._thread.submit(self._preview, [*pages], self._on_beginning)
-
-    def _preview(self, pages: Sequence[PageContent], on_beginning: OnBeginning) -> None:
-        on_beginning(structure.assemble(pages, None), self._rendition)
-
-
-def _check_size(source: Path, name: str, config: types.ParsingConfig) -> None:
-    size = source.stat().st_size
-    if size > config.max_file_bytes:
-        megabytes = size / 1024 / 1024
-        raise errors.UnreadableFileError(
-            N_("“{name}” has {size} MB; the limit is {limit} MB. Split it into smaller files."),
-            name=name,
-            size=f"{megabytes:.0f}",
-            limit=config.max_file_mb,
-        )
+            on_beginning, first = self._on_beginning, [*pages]
+            self._running = self._thread.submit(lambda: on_beginning(document.assemble(first, None), self._rendition))
 
 
 def _check_text(parsed: types.ParsedDocument, recognised: bool, name: str, config: types.ParsingConfig) -> None:
@@ -183,7 +172,12 @@ def _check_text(parsed: types.ParsedDocument, recognised: bool, name: str, confi
 def needs_password(source: Path) -> bool:
     """Whether the file at `source` is a PDF that does not open without a password."""
     with source.open("rb") as file:
-        if not any(_ENCRYPTION_MARK in chunk for chunk in _overlapping_chunks(file)):
+        tail = b""
+        while chunk := file.read(CHUNK_BYTES):
+            if _ENCRYPTION_MARK in tail + chunk:
+                break
+            tail = chunk[-len(_ENCRYPTION_MARK) :]  # the mark may lie across two chunks
+        else:
             return False
     with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
         try:
@@ -193,14 +187,6 @@ def needs_password(source: Path) -> bool:
         except errors.UnreadableFileError:
             return False
     return False
-
-
-def _overlapping_chunks(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the file's content in chunks that overlap by the length of the mark."""
-    tail = b""
-    while chunk := file.read(CHUNK_BYTES):
-        yield tail + chunk
-        tail = chunk[-len(_ENCRYPTION_MARK) :]
 
 
 def decrypt(source: Path, target: Path, password: str | None, *, name: str | None = None) -> None:

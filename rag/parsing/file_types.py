@@ -7,9 +7,11 @@ import zipfile
 import zlib
 from pathlib import Path, PurePath
 
+import olefile
+
 from rag import errors, types
 from rag.messages import N_
-from rag.parsing import mails, zips
+from rag.parsing import zips
 from rag.parsing.archive import filings
 from rag.parsing.encoding import decode
 from rag.parsing.sheets.delimited import find_delimiter
@@ -135,6 +137,13 @@ _HEIF_BRANDS = {
 """Brands after "ftyp" (ISO/IEC 23008-12, AV1 Image File Format)."""
 _RTF = b"{\\rtf"
 _OLE2 = b"\xd0\xcf\x11\xe0"
+_HEADERS = re.compile(rb"(?:[!-9;-~]+[ \t]*:[^\r\n]*(?:\r?\n[ \t][^\r\n]*)*(?:\r?\n|\Z))+")
+"""Header fields (RFC 5322, 2.2): a name, a colon, a value; lines that begin with a space continue a field."""
+_MACHINE_HEADERS = {b"received", b"message-id", b"mime-version", b"return-path", b"delivered-to"}
+_USER_HEADERS = {b"from", b"to", b"subject", b"date"}
+MIN_HEADERS = 2
+_MAILBOX_START = re.compile(rb"From [^\r\n]*\d{4}[^\r\n]*\r?\n")
+"""The line before each mail in a mailbox (RFC 4155): the sender and the time."""
 _BOMS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -152,12 +161,7 @@ def detect_mime_type(path: Path, name: str) -> str:
         raise errors.UnreadableFileError(
             N_("“{name}” is empty. Check that it was saved and copied completely."), name=name
         )
-    return _type_by_signature(path, name, head, suffix) or _unmarked_type(name, head, suffix)
-
-
-def _type_by_signature(path: Path, name: str, head: bytes, suffix: str) -> str | None:
-    """Return the type that the first bytes tell, None if they do not."""
-    if mail := mails.detect(path, head, named_as_text=suffix in _TEXT_SUFFIXES):
+    if mail := _mail_type(path, head, named_as_text=suffix in _TEXT_SUFFIXES):
         return mail  # first, as its text may contain other signatures
     if b"%PDF-" in head[:PDF_HEADER_BYTES]:
         return PDF
@@ -167,11 +171,8 @@ def _type_by_signature(path: Path, name: str, head: bytes, suffix: str) -> str |
         return image
     if head.startswith(_OLE2):
         return _ole2_type(path, name)
-    return RTF if head.lstrip().startswith(_RTF) else None
-
-
-def _unmarked_type(name: str, head: bytes, suffix: str) -> str:
-    """Return a text type, or what the name says."""
+    if head.lstrip().startswith(_RTF):
+        return RTF
     for start, kind in _BINARY.items():
         if head.startswith(start):
             raise _unsupported(name, kind)
@@ -185,6 +186,34 @@ def _unmarked_type(name: str, head: bytes, suffix: str) -> str:
             name=name,
         )
     raise _unsupported(name, f"“{suffix}”" if suffix else "unknown")
+
+
+def _mail_type(path: Path, head: bytes, *, named_as_text: bool) -> str | None:
+    """Return the MIME type of a mail at `path`, which begins with `head`; None if it is none."""
+    if head.startswith(_OLE2):
+        return types.OUTLOOK_MAIL if _is_outlook_mail(path) else None
+    if (start := _MAILBOX_START.match(head)) and _is_mail(head[start.end() :], named_as_text=False):
+        return types.MAILBOX
+    return types.MAIL if _is_mail(head, named_as_text=named_as_text) else None
+
+
+def _is_outlook_mail(path: Path) -> bool:
+    """Whether the root storage has a message's properties; those of embedded mails are deeper."""
+    try:
+        with olefile.OleFileIO(path) as file:
+            return bool(file.exists("__properties_version1.0"))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return False
+
+
+def _is_mail(head: bytes, *, named_as_text: bool) -> bool:
+    """Whether `head` begins with mail headers, in text files also with some that only programs write."""
+    block = _HEADERS.match(head.removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n"))
+    if not block:
+        return False
+    names = {line.partition(b":")[0].strip().lower() for line in block[0].splitlines() if line[:1] not in b" \t"}
+    is_sent = bool(names & _MACHINE_HEADERS) or not named_as_text
+    return is_sent and len(names & (_MACHINE_HEADERS | _USER_HEADERS)) >= MIN_HEADERS
 
 
 def _zip_type(path: Path, name: str) -> str:
@@ -248,15 +277,12 @@ def _text_type(head: bytes, name: str, suffix: str) -> str:
     if _HTML_START.match(_without_bom(head)):
         return HTML
     named = MIME_TYPE_BY_SUFFIX.get(suffix, TEXT)
-    if named in {CSV, TSV} and find_delimiter(_whole_lines(head)) is not None:
-        return named
+    if named in {CSV, TSV}:
+        text = decode(head)
+        # a last line may be cut off
+        if find_delimiter(text.rpartition("\n")[0] if len(head) == HEAD_BYTES else text) is not None:
+            return named
     return named if named in {TEXT, MARKDOWN, HTML, PDF} else TEXT
-
-
-def _whole_lines(head: bytes) -> str:
-    """Decode the head, without a last line that may be cut off."""
-    text = decode(head)
-    return text.rpartition("\n")[0] if len(head) == HEAD_BYTES else text
 
 
 def _without_bom(head: bytes) -> bytes:

@@ -3,9 +3,7 @@
 import io
 import struct
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pillow_heif
 from PIL import Image, ImageOps, ImageSequence
@@ -43,8 +41,13 @@ def to_pdf(source: Path) -> Conversion:
     try:
         with warnings.catch_warnings(), Image.open(source) as image:
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # of half as many pixels
-            for frame in _frames(image):
-                _add_page(document, frame, image.format or "")
+            for frame in ImageSequence.Iterator(image):
+                if frame.width * frame.height > MAX_PIXELS:  # Pillow checks the size of the first only
+                    raise Image.DecompressionBombError
+                upright = ImageOps.exif_transpose(frame)
+                width, height = page_size(upright.size, upright.info.get("dpi"))
+                page = document.new_page(width=width, height=height)
+                page.insert_image(page.rect, stream=_encoded(upright, image.format or ""), keep_proportion=False)
     except Image.DecompressionBombError as error:
         raise errors.UnreadableFileError(
             N_("The picture has more than {limit} pixels. Save a smaller copy."), limit=f"{MAX_PIXELS:,}"
@@ -55,20 +58,6 @@ def to_pdf(source: Path) -> Conversion:
             details={"reason": type(error).__name__},
         ) from error
     return Conversion(document)
-
-
-def _frames(image: Image.Image) -> Iterator[Image.Image]:
-    """Yield the frames, upright. Pillow checks the size of the first only."""
-    for frame in ImageSequence.Iterator(image):
-        if frame.width * frame.height > MAX_PIXELS:
-            raise Image.DecompressionBombError
-        yield ImageOps.exif_transpose(frame)
-
-
-def _add_page(document: Any, frame: Image.Image, kind: str) -> None:
-    width, height = page_size(frame.size, frame.info.get("dpi"))
-    page = document.new_page(width=width, height=height)
-    page.insert_image(page.rect, stream=_encoded(frame, kind), keep_proportion=False)
 
 
 def page_size(pixels: tuple[int, int], dpi: object) -> tuple[float, float]:
@@ -105,15 +94,11 @@ def _flattened(frame: Image.Image) -> Image.Image:
     if frame.mode in {"1", "L", "RGB"} and "transparency" not in frame.info:
         return frame
     if frame.mode.startswith(("I", "F")):  # 16 bits and more per channel
-        return _eight_bits(frame)
+        low, high = (float(number) for number in frame.convert("F").getextrema())  # type: ignore[arg-type]  # one band
+        scale = 255.0 / (high - low) if high > low else 0.0
+        return frame.convert("F").point(lambda value: value * scale - low * scale).convert("L")
     if "A" in frame.mode or "a" in frame.mode or "transparency" in frame.info:
         visible = frame.convert("RGBA")
         white = Image.new("RGBA", visible.size, "white")
         return Image.alpha_composite(white, visible).convert("RGB")
     return frame.convert("RGB")
-
-
-def _eight_bits(frame: Image.Image) -> Image.Image:
-    low, high = (float(number) for number in frame.convert("F").getextrema())  # type: ignore[arg-type]  # one band
-    scale = 255.0 / (high - low) if high > low else 0.0
-    return frame.convert("F").point(lambda value: value * scale - low * scale).convert("L")

@@ -2,7 +2,7 @@
 
 import functools
 from collections import Counter
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Set
 from typing import TYPE_CHECKING
 
 from rag.messages import N_
@@ -149,7 +149,8 @@ def language_warning(text: str, language: str, installed: Set[str]) -> str | Non
     used = PACKAGED_LANGUAGES if language == PACKAGED else language.split("+")
     if not _has_words(text) or (found := identify(text)) in used:
         return None
-    names = N_("the packaged models") if language == PACKAGED else _listed(used)
+    listed = " and ".join(NAMES.get(code, code) for code in used)
+    names = N_("the packaged models") if language == PACKAGED else listed
     if found is None:
         return N_(
             "Its pictures were recognised with {_languages} only, and the words are of no known language. Install "
@@ -166,7 +167,3 @@ def language_warning(text: str, language: str, installed: Set[str]) -> str | Non
         )
     package = f"tesseract-ocr-{found.replace('_', '-')}"
     return template.format(_languages=names, _language=NAMES[found], package=package, code=found)
-
-
-def _listed(codes: Iterable[str]) -> str:
-    return " and ".join(NAMES.get(code, code) for code in codes)

@@ -45,9 +45,8 @@ def read_metadata(document: Any) -> Metadata:
 
 def parse_author(text: object) -> str | None:
     """Return the author; None for placeholders."""
-    name = " ".join(types.without_direction_controls(str(text or "")).replace("\x00", " ").split())[
-        :MAX_AUTHOR_CHARS
-    ].strip()
+    words = types.without_direction_controls(str(text or "")).replace("\x00", " ").split()
+    name = " ".join(words)[:MAX_AUTHOR_CHARS].strip()
     return None if _NOBODY.fullmatch(name) else name
 
 

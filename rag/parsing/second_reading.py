@@ -61,7 +61,8 @@ class SecondReading:
             text = page.get_textpage().get_text_range()
         except pypdfium2.PdfiumError:
             return
-        codes = sum(unicodedata.category(char) in _NO_CHARACTERS for char in text if not char.isspace())
+        counts = Counter("".join(text.split()))
+        codes = sum(count for char, count in counts.items() if unicodedata.category(char) in _NO_CHARACTERS)
         if codes > MAX_CODES * len(text):
             return  # PDFium knows the characters of this page less than MuPDF
         self.compared_pages += 1
@@ -100,4 +101,9 @@ def _rendered(page: Any) -> list[bytes]:
 def _letters(text: str) -> str:
     """Return the characters with a glyph of their own, in one form whatever their height and direction."""
     plain = unicodedata.normalize("NFKD", normalize_drawing(text))
-    return "".join(char for char in plain if unicodedata.category(char) not in _NO_LETTERS and not char.isspace())
+    return "".join(filter(_is_letter, plain))
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_letter(char: str) -> bool:
+    return unicodedata.category(char) not in _NO_LETTERS and not char.isspace()

@@ -51,9 +51,16 @@ def find_title(metadata_title: str | None, blocks: Sequence[types.TextBlock]) ->
     if _letters(given) >= MIN_LETTERS and not _is_boilerplate(given):
         return given[:MAX_TITLE_CHARS]
     first = [block for block in blocks if block.page_number <= TITLE_PAGES and block.kind in types.PAGE_TEXT]
-    headings = [block for block in first if block.level is not None and not _is_sideways(block)]
+    headings = [
+        block
+        for block in first
+        if block.level is not None
+        # a stamp in the margin runs up or down
+        and any(line.bbox.y1 - line.bbox.y0 <= line.bbox.x1 - line.bbox.x0 for line in block.lines)
+    ]
     ranked = sorted(headings, key=lambda block: (block.level or 0, block.page_number))
-    return next(iter([*_labelled_names(first), *filter(_is_specific, map(_words, ranked))]), None)
+    names = [" ".join(block.text.split()) for block in ranked]
+    return next(iter([*_labelled_names(first), *filter(_is_specific, names)]), None)
 
 
 def is_letterhead(heading: str, page_number: int) -> bool:
@@ -90,12 +97,3 @@ def _labelled_names(blocks: Iterable[types.TextBlock]) -> Iterator[str]:
         is_under = above.page_number == label.page_number and is_near
         if is_under and _NAME_LABEL.match(label.text) and len(above.text) <= MAX_NAME_CHARS:
             yield above.text
-
-
-def _is_sideways(block: types.TextBlock) -> bool:
-    """Whether all lines are vertical, as of a stamp in the margin."""
-    return all(line.bbox.y1 - line.bbox.y0 > line.bbox.x1 - line.bbox.x0 for line in block.lines)
-
-
-def _words(block: types.TextBlock) -> str:
-    return " ".join(block.text.split())

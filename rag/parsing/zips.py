@@ -33,50 +33,34 @@ def opened(path: Path, name: str) -> Iterator[zipfile.ZipFile]:
     """
     try:
         with path.open("rb") as file:
-            _check_directory(file, name)
-            archive = zipfile.ZipFile(file)
-            yield archive
+            size = _directory_bytes(file)
+            if size > MAX_DIRECTORY_BYTES:  # before zipfile reads all of it
+                raise errors.UnreadableFileError(
+                    N_("“{name}” has more files in it than can be listed. Split it into smaller archives."),
+                    name=name,
+                    details={"directory_bytes": size},
+                )
+            yield zipfile.ZipFile(file)
     except FAILURES as error:
         raise errors.UnreadableFileError(
             N_("“{name}” is damaged. Open it in another program and save it again."), name=name
         ) from error
 
 
-def member_names(path: Path, name: str) -> set[str]:
-    """Return the names of all members. Raises as `opened`."""
-    with opened(path, name) as archive:
-        return set(archive.namelist())
-
-
-def _check_directory(file: BinaryIO, name: str) -> None:
-    """Check the size of the directory before zipfile reads all of it."""
-    size = _directory_bytes(file)
-    if size > MAX_DIRECTORY_BYTES:
-        raise errors.UnreadableFileError(
-            N_("“{name}” has more files in it than can be listed. Split it into smaller archives."),
-            name=name,
-            details={"directory_bytes": size},
-        )
-
-
 def _directory_bytes(file: BinaryIO) -> int:
     """Return the size given by the end record (APPNOTE 4.3.16), or by the ZIP64 end record, which zipfile prefers."""
-    whole = file.seek(0, io.SEEK_END)
-    start = max(0, whole - _END.size - _MAX_COMMENT_BYTES)
+    start = max(0, file.seek(0, io.SEEK_END) - _END.size - _MAX_COMMENT_BYTES)
     file.seek(start)
     tail = file.read()
     end = tail.rfind(b"PK\x05\x06")
     if end < 0 or len(tail) - end < _END.size:
         return 0  # zipfile reports what is wrong
     size = int(_END.unpack_from(tail, end)[5])
-    return max(size, _directory_bytes_64(file, start + end))
-
-
-def _directory_bytes_64(file: BinaryIO, end: int) -> int:
-    if end < _LOCATOR.size + _END_64.size:
-        return 0
-    file.seek(end - _LOCATOR.size - _END_64.size)
+    start_64 = start + end - _LOCATOR.size - _END_64.size
+    if start_64 < 0:
+        return size
+    file.seek(start_64)
     record = file.read(_END_64.size + _LOCATOR.size)
     if record[_END_64.size :][:4] != b"PK\x06\x07" or record[:4] != b"PK\x06\x06":
-        return 0
-    return int(_END_64.unpack_from(record)[8])
+        return size
+    return max(size, int(_END_64.unpack_from(record)[8]))

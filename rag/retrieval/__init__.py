@@ -5,20 +5,15 @@ from typing import TYPE_CHECKING
 from rag import lazy_imports
 from rag.retrieval.completion_cache import CompletionCache, Completions, request_digest
 from rag.retrieval.diversity import maximal_marginal_relevance
-from rag.retrieval.projection import Projection, principal_plane
+from rag.retrieval.projection import principal_plane
 from rag.retrieval.query_understanding import understand
-from rag.retrieval.reranking import ModelReranker, Reranker
+from rag.retrieval.reranking import Reranker
 from rag.retrieval.search_defaults import as_configured
-from rag.retrieval.similarity import UNRELATED_TEXTS, Scales, Similarity
+from rag.retrieval.similarity import UNRELATED_TEXTS, Similarity, SimilarityScales
 
 if TYPE_CHECKING:
-    from rag.retrieval.nodes import HitNode, to_hits
+    from rag.retrieval.nodes import to_hits
     from rag.retrieval.postprocessors import (
-        Diversity,
-        PageExpansion,
-        RecordScores,
-        Rerank,
-        TopK,
         candidate_count,
         stages,
     )
@@ -28,13 +23,8 @@ else:
     __getattr__ = lazy_imports.names(
         __name__,
         {
-            "nodes": ("HitNode", "to_hits"),
+            "nodes": ("to_hits",),
             "postprocessors": (
-                "Diversity",
-                "TopK",
-                "RecordScores",
-                "PageExpansion",
-                "Rerank",
                 "candidate_count",
                 "stages",
             ),
@@ -49,19 +39,11 @@ __all__ = [
     "ChunkRanks",
     "CompletionCache",
     "Completions",
-    "Diversity",
-    "HitNode",
     "HybridRetriever",
-    "ModelReranker",
-    "PageExpansion",
-    "Projection",
     "Query",
-    "RecordScores",
-    "Rerank",
     "Reranker",
-    "Scales",
     "Similarity",
-    "TopK",
+    "SimilarityScales",
     "as_configured",
     "candidate_count",
     "maximal_marginal_relevance",

@@ -54,13 +54,16 @@ _BLANK = HitNode.model_construct()  # type: ignore[call-arg]  # each of its copi
 
 def to_hits(nodes: Iterable[schema.NodeWithScore]) -> tuple[types.Hit, ...]:
     """Return the hits of nodes in order, each with its node's score."""
-    return tuple(_hit(found.node, found.score or 0.0) for found in nodes)
-
-
-def _hit(node: schema.BaseNode, score: float) -> types.Hit:
-    if isinstance(node, HitNode):
-        return node.hit if node.hit.final_score == score else node.hit.model_copy(update={"final_score": score})
-    return _foreign(node, score)
+    hits = []
+    for found in nodes:
+        score = found.score or 0.0
+        if not isinstance(found.node, HitNode):
+            hits.append(_foreign(found.node, score))
+        elif found.node.hit.final_score == score:
+            hits.append(found.node.hit)
+        else:
+            hits.append(found.node.hit.model_copy(update={"final_score": score}))
+    return tuple(hits)
 
 
 def _foreign(node: schema.BaseNode, score: float) -> types.Hit:

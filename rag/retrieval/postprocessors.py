@@ -19,7 +19,6 @@ from rag import types
 from rag.retrieval.completion_cache import Completions
 from rag.retrieval.diversity import maximal_marginal_relevance
 from rag.retrieval.nodes import HitNode, to_hits
-from rag.retrieval.page_expansion import Place, gather_places
 from rag.retrieval.reranking import ModelReranker, Reranker
 from rag.retrieval.tracing import Query
 from rag.store import UserStore
@@ -30,6 +29,8 @@ PER_PLACE = 4
 """Chunks to consider per requested page, since several may be on the same page."""
 SPARE = 5
 """Additional chunks to consider, since some may be deleted meanwhile."""
+MAX_PASSAGE_CHARS = 12_000
+"""Maximum length of a passage; longer pages are cut around the chunk."""
 
 
 def candidate_count(options: types.RetrievalOptions) -> int:
@@ -78,26 +79,19 @@ class Rerank(BaseNodePostprocessor):
     top_n: int
 
     def _postprocess_nodes(self, nodes: Nodes, query_bundle: schema.QueryBundle | None = None) -> Nodes:
-        texts = [_rerank_text(found.node) for found in nodes[: self.top_n]]
-        judged = [self.reranker.scores(asked, texts) for asked in _queries(query_bundle)]
-        scores = [max(each) for each in zip(*judged, strict=True)]
+        variants = query_bundle.findings.variants if isinstance(query_bundle, Query) else ()
+        lookups = [variant.text for variant in variants if variant.kind == "lookup"]
+        texts = [
+            f"{node.hit.chunk.context}\n{node.hit.chunk.text}"
+            if isinstance(node, HitNode)
+            else node.get_content(metadata_mode=schema.MetadataMode.NONE)
+            for node in (found.node for found in nodes[: self.top_n])
+        ]
+        queries = [query_bundle.query_str if query_bundle else "", *lookups]
+        scores = [max(each) for each in zip(*(self.reranker.scores(query, texts) for query in queries), strict=True)]
         scored = [_reranked(found, score) for found, score in zip(nodes, scores, strict=False)]
         scored += [_reranked(found, None) for found in nodes[len(scores) :]]
         return sorted(scored, key=lambda found: -(found.score or 0.0))
-
-
-def _queries(query_bundle: schema.QueryBundle | None) -> list[str]:
-    """Return the question and its look-ups."""
-    variants = query_bundle.findings.variants if isinstance(query_bundle, Query) else ()
-    lookups = [variant.text for variant in variants if variant.kind == "lookup"]
-    return [query_bundle.query_str if query_bundle else "", *lookups]
-
-
-def _rerank_text(node: schema.BaseNode) -> str:
-    """Return the text for the reranker: a chunk with its context."""
-    if isinstance(node, HitNode):
-        return f"{node.hit.chunk.context}\n{node.hit.chunk.text}"
-    return node.get_content(metadata_mode=schema.MetadataMode.NONE)
 
 
 def _reranked(found: schema.NodeWithScore, score: float | None) -> schema.NodeWithScore:
@@ -127,23 +121,19 @@ class Diversity(BaseNodePostprocessor):
     diversity: float
 
     def _postprocess_nodes(self, nodes: Nodes, query_bundle: schema.QueryBundle | None = None) -> Nodes:
-        vectors = self.store.chunks.vectors([_chunk_id(found) for found in nodes])
-        present = [found for found in nodes if _chunk_id(found) in vectors]
+        ids = [found.node.hit.chunk.id for found in nodes if isinstance(found.node, HitNode)]
+        vectors = self.store.chunks.vectors(ids)
+        present = [found for found in nodes if isinstance(found.node, HitNode) and found.node.hit.chunk.id in vectors]
         if not present:
             return nodes
         scores = np.array([found.score or 0.0 for found in present])
         order = maximal_marginal_relevance(
             scores / max(float(scores.max()), 1e-9),  # sums over ranks are too small to be weighed against cosines
-            np.array([vectors[_chunk_id(found)] for found in present]),
+            np.array([vectors[hit.chunk.id] for hit in to_hits(present)]),
             diversity=self.diversity,
             limit=len(present),
         )
         return [present[position] for position in order]
-
-
-def _chunk_id(found: schema.NodeWithScore) -> uuid.UUID:
-    """Return the chunk's id, for foreign nodes an unused one."""
-    return found.node.hit.chunk.id if isinstance(found.node, HitNode) else uuid.UUID(int=0)
 
 
 class NoEvidenceLast(BaseNodePostprocessor):
@@ -229,17 +219,37 @@ class PageExpansion(BaseNodePostprocessor):
     top_k: int
 
     def _postprocess_nodes(self, nodes: Nodes, query_bundle: schema.QueryBundle | None = None) -> Nodes:
-        own = {hit.chunk.id: hit for hit in to_hits(found for found in nodes if isinstance(found.node, HitNode))}
-        places = gather_places(hit.chunk for hit in own.values())
-        foreign = [found for found in nodes if not isinstance(found.node, HitNode)]
-        return [*self._read(places[: self.top_k], own), *foreign][: self.top_k]
-
-    def _read(self, places: Sequence[Place], own: Mapping[uuid.UUID, types.Hit]) -> Nodes:
-        pages = self.store.chunks.page_lines([(place.document_id, place.page) for place in places])
-        read = []
+        best: dict[tuple[uuid.UUID, int], types.Hit] = {}
+        for hit in to_hits(found for found in nodes if isinstance(found.node, HitNode)):
+            best.setdefault((hit.chunk.document_id, hit.chunk.main_page), hit)
+        places = [*best][: self.top_k]
+        pages = self.store.chunks.page_lines(places)
+        expanded = []
         for place in places:
-            lines = pages.get((place.document_id, place.page))
-            if lines:  # else it was deleted since it was found
-                passage = types.Passage(document_id=place.document_id, lines=place.passage(lines))
-                read.append(HitNode.of(own[place.chunk.id].model_copy(update={"passage": passage})))
-        return read
+            if page_lines := pages.get(place):  # else it was deleted since it was found
+                lines = page_passage(page_lines, best[place].chunk)
+                passage = types.Passage(document_id=best[place].chunk.document_id, lines=lines)
+                expanded.append(HitNode.of(best[place].model_copy(update={"passage": passage})))
+        foreign = [found for found in nodes if not isinstance(found.node, HitNode)]
+        return [*expanded, *foreign][: self.top_k]
+
+
+def page_passage(page: Sequence[types.Line], chunk: types.Chunk) -> tuple[types.Line, ...]:
+    """Return the lines of a page and those of `chunk` beyond it, as many around it as `MAX_PASSAGE_CHARS` allows."""
+    on_page = {line.page_number for line in page}
+    beyond = [line for line in chunk.lines if line.page_number not in on_page]
+    lines = sorted([*page, *beyond], key=lambda line: (line.page_number, line.number))
+    room = MAX_PASSAGE_CHARS
+    if sum(len(line.text) for line in lines) <= room:
+        return tuple(lines)
+    first = next((i for i, line in enumerate(lines) if line.number >= chunk.line_start), 0)
+    last = first
+    room -= len(lines[first].text)
+    while room > 0 and (first > 0 or last < len(lines) - 1):
+        if last < len(lines) - 1:
+            last += 1
+            room -= len(lines[last].text)
+        if first > 0 and (last == len(lines) - 1 or lines[last].number >= chunk.line_end):
+            first -= 1
+            room -= len(lines[first].text)
+    return tuple(lines[first : last + 1])

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from rag import types
-from rag.retrieval.fusion import reciprocal_rank_fusion, weighted_mean
+from rag.retrieval.rank_fusion import reciprocal_rank_fusion
 from rag.retrieval.search_defaults import ConfiguredOptions
 from rag.retrieval.similarity import COSINES, Similarity
 from rag.store import LexicalMatches
 
 
-class Weights(NamedTuple):
+class ScoreWeights(NamedTuple):
     """Weights of the parts of a score, relative to the chunk's own score (1.0); tuned by `python -m benchmarks.scores`.
 
     `page`: the whole page and its title. `document`: the whole document. `front`: the document's name, title and first
@@ -31,7 +31,7 @@ class Weights(NamedTuple):
     landmark: float = 0.5
 
 
-WEIGHTS = Weights()
+WEIGHTS = ScoreWeights()
 WHOLE_FRONT = 0.36
 """The score from which a document's front counts as a full match, since it only has to identify the document."""
 SURE = 0.9
@@ -67,7 +67,7 @@ def rank(
     similarity: Similarity = COSINES,
     *,
     foreign: Collection[uuid.UUID] = (),
-    weights: Weights = WEIGHTS,
+    weights: ScoreWeights = WEIGHTS,
 ) -> Ranking:
     """Rank the candidates of both searches for one text, and in hybrid search those at the requested landmarks.
 
@@ -88,14 +88,16 @@ def rank(
     meaning = {key: similarity.share(cosine) for key, cosine in vector.items()}
     farthest = min(meaning.values(), default=0.0)  # what is not among the nearest is no nearer
     page = {candidate.chunk_id: candidate.score for candidate in matches.pages}
-    beside = weights if options.by_words else Weights(0.0, 0.0, 0.0, 0.0)
+    beside = weights if options.by_words else ScoreWeights(0.0, 0.0, 0.0, 0.0)
     of_document = beside.document + (beside.front if options.routing else 0.0)
     total = 1.0 + beside.page + of_document
-    usual, abroad = (_share_of_vectors(options, is_foreign=one) for one in (False, True))
-    without = _without_vectors(matches) - meaning.keys()
+    lexical_candidates = (*matches.chunks, *matches.pages, *matches.landmarks)
+    without_vector = {found.chunk_id for found in lexical_candidates if not found.has_vector} - meaning.keys()
     fused = {}
     for key, (document, _) in places.items():
-        vectors = 0.0 if key in without else abroad if document in foreign else usual
+        weight = 0.0 if key in without_vector else options.vector_weight
+        weight *= FOREIGN_WEIGHT if document in foreign else 1.0
+        vectors = weight / (weight + options.lexical_weight) if weight else 0.0
         own = vectors * meaning.get(key, farthest) + (1 - vectors) * lexical.get(key, 0.0)
         besides = beside.page * page.get(key, 0.0) + of_document * documents.get(document, 0.0)
         fused[key] = (own + besides) / total
@@ -106,32 +108,20 @@ def rank(
     return Ranking(vector, lexical, landmark, fused, places, documents)
 
 
-def _share_of_vectors(options: ConfiguredOptions, *, is_foreign: bool) -> float:
-    """Return the weight of the vector score in a chunk's own score, in 0..1; the rest is the lexical weight."""
-    weight = options.vector_weight * (FOREIGN_WEIGHT if is_foreign else 1.0)
-    return weight / (weight + options.lexical_weight)
-
-
-def _without_vectors(matches: LexicalMatches) -> set[uuid.UUID]:
-    """Return the chunks without a vector."""
-    found = (*matches.chunks, *matches.pages, *matches.landmarks)
-    return {candidate.chunk_id for candidate in found if not candidate.has_vector}
-
-
 def _places(*lists: Sequence[types.Candidate]) -> dict[uuid.UUID, tuple[uuid.UUID, int]]:
     return {
         candidate.chunk_id: (candidate.document_id, candidate.page_number) for found in lists for candidate in found
     }
 
 
-def document_fit(matches: LexicalMatches, options: ConfiguredOptions, weights: Weights = WEIGHTS) -> Scores:
+def document_fit(matches: LexicalMatches, options: ConfiguredOptions, weights: ScoreWeights = WEIGHTS) -> Scores:
     """Return the score of each document, in 0..1: the weighted mean of its whole text and its front."""
     front_weight = weights.front if options.routing else 0.0
     fronts = {key: min(score / WHOLE_FRONT, 1.0) for key, score in matches.fronts.items()} if front_weight else {}
+    total = weights.document + front_weight or 1.0
     return {
-        key: weighted_mean(
-            [(min(matches.documents.get(key, 0.0), 1.0), weights.document), (fronts.get(key, 0.0), front_weight)]
-        )
+        key: (min(matches.documents.get(key, 0.0), 1.0) * weights.document + fronts.get(key, 0.0) * front_weight)
+        / total
         for key in {**matches.documents, **fronts}
     }
 
@@ -143,12 +133,6 @@ def _lift_landmarks(fused: Scores, landmark: Scores, fits: Scores, weight: float
     for key, strength in landmark.items():
         lifted[key] += (1 - lifted[key]) * (1.0 if key in sure else weight) * strength * fits[key]
     return lifted
-
-
-def shares(scores: Mapping[uuid.UUID, float]) -> Scores:
-    """Divide non-negative scores by the best one."""
-    best = max(scores.values(), default=0.0)
-    return {key: score / best for key, score in scores.items()} if best > 0 else {}
 
 
 def merge(rankings: Sequence[Ranking]) -> Ranking:
@@ -173,11 +157,12 @@ def merge_lookups(ranking: Ranking, lookups: Sequence[Ranking]) -> Ranking:
     Scores of a look-up are scaled to the question's best; the best chunk of each look-up wins ties.
     """
     best = max(ranking.fused.values(), default=0.0) or 1.0
-    firsts = [key for found in (ranking, *lookups) for key in best_first(found.fused)[:1]]
+    firsts = [key for each in (ranking, *lookups) for key in best_first(each.fused)[:1]]
     fused = {**dict.fromkeys(firsts, 0.0), **ranking.fused}
-    for found in lookups:
-        for key, share in shares(found.fused).items():
-            fused[key] = max(fused.get(key, 0.0), share * best)
+    for lookup in lookups:
+        top = max(lookup.fused.values(), default=0.0)
+        for key, score in lookup.fused.items():
+            fused[key] = max(fused.get(key, 0.0), score / top * best if top > 0 else 0.0)
     return _combine([ranking, *lookups], fused)
 
 

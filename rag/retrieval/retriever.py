@@ -14,11 +14,11 @@ from llama_index.core.llms import LLM
 from rag import errors, tracing, types
 from rag.messages import N_
 from rag.retrieval.completion_cache import Completions
-from rag.retrieval.fusion import ranks
 from rag.retrieval.multi_step import look_up
 from rag.retrieval.nodes import HitNode
 from rag.retrieval.query_expansion import variants
 from rag.retrieval.query_understanding import Understanding, understand
+from rag.retrieval.rank_fusion import ranks
 from rag.retrieval.ranking import Ranking, best_first, merge, merge_lookups, rank
 from rag.retrieval.search_defaults import ConfiguredOptions
 from rag.retrieval.similarity import COSINES, Similarity

@@ -69,7 +69,7 @@ class Similarity(NamedTuple):
         return min(max((cosine - self.unrelated) / width, 0.0), 1.0)
 
 
-class Scales:
+class SimilarityScales:
     """A cache of the scales of spaces, each measured on first use."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Recognise common questions about a company or a contract, in English and German, and the terms of their answers."""
+"""Recognise common questions about a company, in English and German, and the terms of their answers."""
 
 import re
 
@@ -36,22 +36,7 @@ _ASKS_SHARES = re.compile(
     r"(?:are\s+|were\s+|does\s+\S+\s+have\s+|is\s+)?outstanding\s*\??|wie\s+viele\s+aktien\s+sind\s+(?:im\s+umlauf|ausstehend)\s*\??",
     re.IGNORECASE,
 )
-_ASKS_PARTIES = re.compile(
-    r"who\s+(?:are|is|were)\s+(?:all\s+)?(?:the\s+)?(?:contracting\s+)?part(?:y|ies)(?:\s+(?:to|of)\b.*)?\s*\??|(?:by\s+and\s+)?between\s+whom\b.*"
-    r"|who\s+(?:made|concluded|entered\s+into)\s+(?:this|the)\s+(?:\w+\s+)?(?:agreement|contract|lease)\s*\??"
-    r"|wer\s+sind\s+die\s+(?:vertrags)?parteien\b.*|zwischen\s+wem\b.*",
-    re.IGNORECASE,
-)
-_ASKS_ADDRESS = re.compile(
-    r"^(?:(?:where|to\s+(?:whom|which\s+address))\s+(?:are|do|should|must|shall)\s+notices?\s+(?:to|for)\s+(?P<notified>\S.*?)(?<!\s)\s+(?:be\s+)?"
-    r"(?:sent|go|addressed|delivered|given)\s*\??"
-    r"|what\s+is\s+the\s+(?:\w+\s+)?address\s+(?:for\s+notices?\s+to|of)\s+(?P<of>(?!the\s+(?:company|principal|registrant)\b)[^\s?][^?]*?)(?<!\s)\s*+\??"
-    r"|where\s+does\s+(?P<has>\S.*?)(?<!\s)\s+have\s+(?:its|their|an|his|her)\s+(?:\w+\s+)?(?:office|address|place\s+of\s+business)s?\s*\??"
-    r"|wohin\s+(?:gehen|sind)\s+mitteilungen\s+an\s+(?P<an>\S.*?)(?<!\s)(?:\s+zu\s+(?:senden|richten))?\s*+\??)",
-    re.IGNORECASE,
-)
 _TERMS = (
-    (_ASKS_ADDRESS, ("notices", "if to", "address", "attention")),
     (_ASKS_SEAT, ("headquarters", "principal executive offices")),
     (_ASKS_BUSINESS, ("line of business", "principally engaged in")),
     (_ASKS_SHARES, ("number of shares outstanding as of",)),
@@ -62,32 +47,6 @@ _TERMS = (
 def asks_seat(question: str) -> bool:
     """Return whether `question` asks where a company has its seat."""
     return _ASKS_SEAT.fullmatch(question.strip()) is not None
-
-
-def asks_business(question: str) -> bool:
-    """Return whether `question` asks what a company does."""
-    return _ASKS_BUSINESS.fullmatch(question.strip()) is not None
-
-
-def asks_shares(question: str) -> bool:
-    """Return whether `question` asks how many shares a company has now."""
-    return _ASKS_SHARES.fullmatch(question.strip()) is not None
-
-
-def asks_exchange(question: str) -> bool:
-    """Return whether `question` asks where a company's securities are listed, or under which symbol."""
-    return _ASKS_EXCHANGE.fullmatch(question.strip()) is not None
-
-
-def asks_parties(question: str) -> bool:
-    """Return whether `question` asks who the parties to a contract are."""
-    return _ASKS_PARTIES.fullmatch(question.strip()) is not None
-
-
-def whose_address(question: str) -> str | None:
-    """Return the party whose address `question` asks for, or None if it asks for none."""
-    asked = _ASKS_ADDRESS.fullmatch(question.strip())
-    return next(filter(None, asked.groups()), None) if asked else None
 
 
 def document_terms(question: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import pytest
 
 from rag.config import load_config
 from rag.engine import Installation, RAGEngine
-from rag.engine.questions.ambiguity import WhichDocument
+from rag.engine.questions.ambiguity import is_asked_of_each
 from rag.types import AnswerResponse
 from tests import pdfs
 
@@ -116,5 +116,4 @@ def test_ranks_do_not_tell_how_near_documents_are(ada: RAGEngine) -> None:
     ],
 )
 def test_only_what_each_document_has_for_itself_is_asked_back(ada: RAGEngine, question: str, of_each: bool) -> None:
-    which = WhichDocument(ada._workspace, ada.indexes.ensure().space)
-    assert which._is_of_each(question) is of_each
+    assert is_asked_of_each(ada._workspace, ada.indexes.ensure().space, question) is of_each

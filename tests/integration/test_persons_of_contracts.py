@@ -1,4 +1,4 @@
-"""Who made a contract and who signed it is answered by its preamble and its signatures, wherever they stand."""
+"""Who signed a contract is answered by its signatures, wherever they stand."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,19 +25,8 @@ def engine(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> It
             yield engine
 
 
-@pytest.mark.parametrize(
-    ("question", "note", "said"),
-    [
-        (
-            "Who are the parties?",
-            prompts.PREAMBLE_NOTE,
-            'Acme Harbours, Inc. ("Acme") and Brine Ferries Ltd. ("Brine")',
-        ),
-        ("Who signed the agreement?", prompts.SIGNATURES_NOTE, "/s/ Ola Berg Ola Berg Treasurer"),
-    ],
-)
-def test_the_contract_itself_names_them(engine: RAGEngine, question: str, note: str, said: str) -> None:
-    response = engine.answer(question)
-    assert note in response.answer
-    assert [said in sentence.text for sentence in response.sentences] == [True]
+def test_the_signatures_tell_who_signed(engine: RAGEngine) -> None:
+    response = engine.answer("Who signed the agreement?")
+    assert prompts.SIGNATURES_NOTE in response.answer
+    assert ["/s/ Ola Berg Ola Berg Treasurer" in sentence.text for sentence in response.sentences] == [True]
     assert [citation.regions[0].page_number for citation in response.citations] == [1]

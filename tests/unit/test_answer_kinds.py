@@ -324,21 +324,6 @@ def test_the_check_box_of_a_form_answers_whether_it_applies(question: str, shown
     assert answer(question, lead, (BlockKind.TABLE, form), text, bullet) == shown
 
 
-@pytest.mark.parametrize(
-    ("question", "sentence"),
-    [
-        ("What does the company do?", "We are principally engaged in the operation of harbours."),
-        ("What does Acme do?", "We design, manufacture and sell cranes."),
-        ("What is Acme's business?", "Acme Corp. (“Acme” or the “Company”) is a global provider of cranes."),
-        ("What kind of company is it?", "Acme is one of the largest crane manufacturers and a leading developer."),
-        ("Was macht das Unternehmen?", "Das Unternehmen Acme entwickelt Kräne."),
-    ],
-)
-def test_the_business_is_what_a_company_is_or_makes(question: str, sentence: str) -> None:
-    other = "The Company provides a list of risks. Apple Pay is a service of the company."
-    assert answer(question, other, sentence) == [sentence]
-
-
 # --- authors ----------------------------------------------------------------------------------------------------
 
 PAPER: list[sources.Block] = [
@@ -368,100 +353,6 @@ def test_authors_stand_below_the_title(question: str) -> None:
 )
 def test_other_lines_below_a_title_name_no_authors(blocks: list[sources.Block]) -> None:
     assert answer("Who are the authors?", *blocks) == []
-
-
-# --- exchanges --------------------------------------------------------------------------------------------------
-
-SECURITIES = "Title of each class Trading Symbol which registered\nName of each exchange on"
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "On which stock exchange is the stock listed?",
-        "What is the company's trading symbol?",
-        "Where are the shares traded?",
-    ],
-)
-def test_the_row_below_the_names_of_exchange_and_symbol_answers(question: str) -> None:
-    row = "Common Stock, $.01 Par Value BRNE The NASDAQ Global Select Market"
-    assert answer(question, SECURITIES, row, "Securities registered under Section 12(g): None") == [row]
-
-
-@pytest.mark.parametrize(
-    ("question", "text"),
-    [
-        ("What is the ticker symbol?", "Our stock is traded on the Tokyo Stock Exchange under the symbol “BRNE”."),
-        ("An welcher Börse ist die Aktie notiert?", "Die Aktie ist an der Frankfurter Wertpapierbörse notiert."),
-    ],
-)
-def test_a_sentence_says_where_the_stock_is_listed(question: str, text: str) -> None:
-    assert answer(question, text, "We own 12 ferries.") == [text]
-
-
-@pytest.mark.parametrize(
-    "text", ["Trading in our stock may stop.", "The Securities and Exchange Commission regulates us."]
-)
-def test_what_names_no_exchange_is_no_answer(text: str) -> None:
-    assert answer("On which exchange is the stock listed?", SECURITIES, text) == []
-
-
-def test_the_shares_of_now_are_not_the_average_of_a_year() -> None:
-    now = "As of May 4, 2021, there were 12,345,678 shares of common stock outstanding."
-    average = "The weighted average of shares outstanding was 12,300,000."
-    assert answer("How many shares are outstanding?", average, now) == [now]
-    assert answer("How many shares are outstanding?", average) == []
-
-
-# --- addresses of parties -----------------------------------------------------------------------------------------
-
-NOTICES = [
-    "12.4 Notices. Notices are given in writing to the address below.",
-    "If to Borne Ferries, addressed to:",
-    "Borne Ferries, Inc.\nAttn: General Counsel\n4 Quay Street\nNewark, NJ 07101",
-    "With a copy to:",
-    "Strand & Sons LLP\n9 Bay Road\nTrenton, NJ 08601",
-    "To Licensor:",
-    "Acme Harbours GmbH\nHafenstraße 7\n20457 Hamburg",
-    "Each party may change its address by a notice to the other party at any time.",
-]
-BORNE = "Borne Ferries, Inc. · Attn: General Counsel · 4 Quay Street · Newark, NJ 07101"
-
-
-@pytest.mark.parametrize(
-    ("question", "address"),
-    [
-        ("Where are notices to Borne Ferries sent?", BORNE),
-        ("What is the address for notices to Borne Ferries, Inc.?", BORNE),
-        ("What is the address of the Licensor?", "Acme Harbours GmbH · Hafenstraße 7 · 20457 Hamburg"),
-    ],
-)
-def test_notices_to_a_party_go_to_the_address_below_its_name(question: str, address: str) -> None:
-    assert answer(question, *NOTICES) == [address]
-    assert answer("Where are notices to the Licensee sent?", *NOTICES) == []
-
-
-def test_german_notices_go_to_an_address_too() -> None:
-    blocks = ["Mitteilungen bedürfen der Schriftform.", "An Acme:", "Acme Harbours GmbH\nHafenstraße 7\n20457 Hamburg"]
-    question = "Wohin sind Mitteilungen an Acme zu richten?"
-    assert answer(question, *blocks) == ["Acme Harbours GmbH · Hafenstraße 7 · 20457 Hamburg"]
-
-
-def test_an_address_belongs_to_the_party_above_it() -> None:
-    signed = [
-        "Party A: Borne Ferries, Inc.\nAddress: 4 Quay Street, Newark\nTel: 123",
-        "Party B: Acme\nAddress: Hafenstraße 7",
-    ]
-    assert answer("Where does Party A have its office?", *signed) == ["4 Quay Street, Newark"]
-    assert answer("Where does Party B have its office?", *signed) == ["Hafenstraße 7"]
-    assert answer("What is the business address of Acme?", *signed) == ["Hafenstraße 7"]
-
-
-def test_a_sentence_says_where_a_party_has_its_office() -> None:
-    text = (
-        "Borne Ferries, Inc., having its principal office at 4 Quay Street, Newark, and Acme, with an office at Kai 7."
-    )
-    assert answer("Where does Borne Ferries have its office?", text, "We own 12 ferries.") == [text]
 
 
 # --- headings and titles ------------------------------------------------------------------------------------------

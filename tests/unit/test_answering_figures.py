@@ -22,7 +22,7 @@ def check(claim: str, *hits: Hit, known: str = "", asked: str = "", quoted: str 
 
 def places(found: FigureCheck) -> list[tuple[str, str, int | None]]:
     """Return each found figure with that of the source, and its column; None in a sentence."""
-    return [(one.figure.number.text, one.place.number.text, one.place.cell) for one in found.found]
+    return [(one.figure.number.text, one.place.number.text, one.place.cell) for one in found.matches]
 
 
 def table(text: str, caption: str = "(in millions of euros)") -> Hit:
@@ -159,7 +159,7 @@ def test_a_year_decides_between_equal_figures() -> None:
 )
 def test_a_figure_is_not_of_another_row_that_the_claim_names_in_full(claim: str, is_right: bool) -> None:
     found = check(claim, MILL)
-    assert len(found.found) == 1
+    assert len(found.matches) == 1
     assert bool(found.misplaced) is not is_right
 
 
@@ -321,7 +321,7 @@ def test_a_figure_that_one_sentence_about_the_claim_may_give_is_left_open(
 ) -> None:
     found = check(claim, hit)
     assert (len(found.counts), len(found.absent)) == (is_likely, not is_likely)
-    assert (found.found, found.computed) == ((), ())
+    assert (found.matches, found.computed) == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -355,7 +355,7 @@ def test_a_figure_follows_from_another_sentence_only_if_the_source_confirms_that
 )
 def test_list_numbers_days_quarters_years_and_column_names_are_no_figures(claim: str, figures: list[str]) -> None:
     found = check(claim, PLANTS)
-    assert [one.figure.number.text for one in found.found] + [*found.counts] == figures
+    assert [one.figure.number.text for one in found.matches] + [*found.counts] == figures
     assert found.failed == ()
 
 
@@ -387,13 +387,13 @@ def test_a_quoted_place_is_preferred() -> None:
     hit = sources.hit("The quay is 120 metres long.", "The pier, of oak, is 120 metres long.")
     claim = "It measures 120 metres."
     for number, quoted in enumerate(("The quay", "The pier")):
-        (found,) = check(claim, hit, quoted=quoted).found
+        (found,) = check(claim, hit, quoted=quoted).matches
         assert found.place.unit == number
 
 
 def test_each_figure_may_stand_in_a_source_of_its_own() -> None:
     found = check("The mill employed 4,812 people and sold paper for €2,127.4 million.", PLANTS, MILL)
-    assert [one.citation_id for one in found.found] == ["S1", "S2"]
+    assert [one.citation_id for one in found.matches] == ["S1", "S2"]
     assert found.failed == ()
 
 

@@ -120,17 +120,6 @@ def test_bullets_after_a_colon_are_items_though_no_heading_names_them() -> None:
     assert items([BODY, roles, TAIL], "List the built-in roles.") == (["Guest", "Skipper"], 2)
 
 
-@pytest.mark.parametrize("question", ["Which roles are built in?", "What ferry roles are there built in?"])
-def test_a_question_for_several_is_answered_by_an_announced_list_only(question: str) -> None:
-    heading = ("# Ferry roles", "There are levels of access.", "Those built in are as follows:")
-    assert items([BODY, chunk("Ferry roles", *heading, "• Guest", "• Skipper", "• Owner", first=80)], question) == (
-        ["Guest", "Skipper", "Owner"],
-        3,
-    )
-    below_heading = ("# Ferry roles built in", "• Guest", "• Skipper", "• Owner")
-    assert items([BODY, chunk("Ferry roles built in", *below_heading, first=80)], question) is None
-
-
 def test_items_cut_between_chunks_are_shown_whole_and_once() -> None:
     first = chunk("Values", "# Values", "• Care of all", "• Speed on", first=80)
     second = chunk("Values", "• Speed on", "| the water", "• Calm at sea", first=82)

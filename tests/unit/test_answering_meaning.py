@@ -7,7 +7,7 @@ import pytest
 
 from rag.answering.verification.citations import Claim
 from rag.answering.verification.grounding import Grounded, Grounder
-from rag.answering.verification.meaning import (
+from rag.answering.verification.judges import (
     NOTHING_PROMPTED,
     VERDICTS_SCHEMA,
     EntailmentJudge,
@@ -165,8 +165,8 @@ def test_a_claim_that_only_rearranges_the_evidence_is_not_accepted_by_the_model(
 def test_evidence_keeps_reading_order_and_rows_stand_below_their_head() -> None:
     passages = {"S1": QuotablePassage(HARBOUR.passage)}
     claim = open_claim("It collected fees of $9,140 thousand.", passages, {})
-    assert [place.text.split()[0] for place in claim.places[:3]] == ["The", "It", "Its"]
-    assert claim.places[-1].text == "(in thousands) | 2021 | 2020\nFees | $9,140 | $8,655"
+    assert [place.text.split()[0] for place in claim.sentences[:3]] == ["The", "It", "Its"]
+    assert claim.sentences[-1].text == "(in thousands) | 2021 | 2020\nFees | $9,140 | $8,655"
     assert claim.rests_on_rows
     assert not open_claim("Fees were paid.", passages, {}).rests_on_rows
 

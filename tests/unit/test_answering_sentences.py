@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.answering.passages.quotable_units import split_passage
-from rag.answering.text.sentences import MAX_SENTENCE_CHARS, one_line, separated_lines, split_sentences
+from rag.answering.text.sentences import MAX_SENTENCE_CHARS, one_line, split_sentences
 from rag.types import BlockKind, Passage
 from tests import sources
 
@@ -208,7 +208,6 @@ def test_flowing_text_joins_broken_words_and_parts_cells() -> None:
     assert one_line("Revenue\t5\t\t4") == "Revenue · 5 · 4"
 
 
-def test_cells_and_lines_are_told_apart_but_not_a_label_and_its_value() -> None:
+def test_cells_are_told_apart_but_not_a_label_and_its_value() -> None:
     text = "By:\tOla Berg\tBy:\tUna Dahl\nTitle:\tTreas-\nurer"
     assert one_line(text) == "By: Ola Berg · By: Una Dahl Title: Treasurer"
-    assert separated_lines("4 Quay Street\n\nNewark,  NJ\t07101\n") == "4 Quay Street · Newark, NJ · 07101"

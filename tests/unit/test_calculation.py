@@ -277,31 +277,10 @@ def test_an_amount_that_ends_is_not_rounded() -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "answer"),
-    [
-        ("What was the average net income from 2020 to 2021?", "= (45 + 60) / 2 = 52.5 million"),
-        ("What was the average of net sales for 2020 and 2021?", "= (400 + 500) / 2 = 450 million"),
-        ("What is the two-year average operating margin?", "= (((−10) / 400) + (90 / 500)) / 2 = 7.8 %"),
-        (
-            "What is the FY2020-FY2021 2 year average of cogs as a % of revenue?",
-            "= ((260 / 400) + (300 / 500)) / 2 = 62.5 %",
-        ),
-        ("What was the average revenue over the last two years?", "= (400 + 500) / 2 = 450 million"),
-        ("What was the average revenue between 2020 and 2021?", "= (400 + 500) / 2 = 450 million"),
-    ],
-)
-def test_the_mean_of_several_years_is_worked_out(question: str, answer: str) -> None:
-    (found,) = said(question, page(SHEET), page(INCOME, 2))
-    assert found.endswith(answer)
-    assert ", average of 2020 and 2021 = " in found
-
-
-@pytest.mark.parametrize(
     "question",
     [
-        "What was the average net income from 2019 to 2021?",  # 2019 is missing
+        "What was the average net income from 2020 to 2021?",  # means of years are not computed
         "What was the average net income?",
-        "What was the average net income between 2018 and 2021?",
         "What were the average earnings per share from 2020 to 2021?",
         "What was the average size of ships in 2020 and 2021?",
     ],

@@ -1,4 +1,3 @@
-import json
 from pathlib import Path
 
 import pytest
@@ -51,8 +50,9 @@ def test_a_space_stands_on_the_side_where_it_is_drawn() -> None:
 
 def test_that_a_page_is_of_a_sheet_reaches_the_parent_process() -> None:
     info = PageInfo(number=1, width=10, height=10)
-    (sent,) = json.loads(protocol.dump_page(PageContent(info, [], has_grid=True))).values()
-    assert protocol.load_page(sent).has_grid
+    page = protocol.load(protocol.dump(page=PageContent(info, [], has_grid=True))).page
+    assert page is not None
+    assert page.has_grid
 
 
 def test_what_stands_below_the_end_of_a_line_is_another_word() -> None:

@@ -1,5 +1,6 @@
 """The server that parsing processes are forked from: what its death, or theirs, costs and leaves."""
 
+import json
 import os
 import resource
 import signal
@@ -17,7 +18,7 @@ import pytest
 
 from rag import errors, parsing
 from rag.parsing.file_reader import FIRST_PAGES
-from rag.parsing.worker import forks, protocol
+from rag.parsing.worker import forks
 from rag.types import ParsedDocument, ParsingConfig
 from tests import pdfs
 from tests.waiting import eventually
@@ -226,7 +227,7 @@ def test_a_file_that_is_given_up_at_once_is_not_read(tmp_path: Path, long_pdf: P
         "config": ParsingConfig().model_dump(),
         "environment": dict(os.environ),
     }
-    with tempfile.TemporaryFile() as stderr, forks.fork(protocol.dump(request), stderr) as process:
+    with tempfile.TemporaryFile() as stderr, forks.fork(json.dumps(request).encode(), stderr) as process:
         process.kill()
         assert process.wait() == -signal.SIGKILL
 

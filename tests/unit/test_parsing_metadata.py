@@ -1,7 +1,6 @@
 """What a file says of itself, and what programs say in its place."""
 
 import datetime as dt
-import json
 from pathlib import Path
 
 import pytest
@@ -61,6 +60,6 @@ def test_it_is_read_from_the_file_and_survives_the_way_between_processes(tmp_pat
     with pymupdf.open(path) as document:
         said = metadata.read_metadata(document)
     assert said == metadata.Metadata(None, "Ann", dt.date(2021, 3, 4))
-    assert protocol.load_metadata(json.loads(protocol.dump_metadata(said))["metadata"]) == said
+    assert protocol.load(protocol.dump(metadata=said)).metadata == said
     with pymupdf.open(stream=pdfs.plain(), filetype="pdf") as document:
         assert metadata.read_metadata(document) == metadata.Metadata()

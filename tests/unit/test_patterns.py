@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import rag
-from rag.answering.extraction.kinds import labels
+from rag.answering.extraction import answer_kinds
 from rag.answering.text import question_parts
 from rag.vocabulary import formulas, question_words
 
@@ -46,7 +46,7 @@ METHODS = {*ANCHORED, "search", "split", "findall", "finditer", "sub", "subn"}
 FLAGS_AT = {"split": 3, "sub": 4, "subn": 4}
 
 AT_RUN_TIME = (
-    labels._definition("net sales"),
+    answer_kinds._definition("net sales"),
     question_words._reason("english"),
     formulas._spelled("net sales"),
 )

@@ -104,10 +104,3 @@ def test_a_formula_is_computed_as_the_question_defines_it() -> None:
 def test_a_part_that_is_defined_otherwise_is_not_computed(definition: str, is_computed: bool) -> None:
     found = parse_request(f"What was the EBITDA margin of Acme in 2021? {definition}", {"acme"})
     assert (found is not None) is is_computed
-
-
-def test_a_percent_sign_may_stand_in_the_name_of_a_share() -> None:
-    question = "what is the 2019 - 2021 3 year average unadjusted operating income % margin?"
-    lead_in = "Taking into account the income statement"
-    found, formula = requested(f"{lead_in}, {question} Answer in percent and round to one decimal place.")
-    assert (formula.name, found.averaged, found.places) == ("operating margin", 3, 1)

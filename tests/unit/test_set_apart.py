@@ -14,7 +14,7 @@ from rag.answering.passages.quotable_units import split_passage
 from rag.answering.text.markup import ProposedQuote
 from rag.answering.verification.citations import Claim
 from rag.answering.verification.grounding import Grounder
-from rag.answering.verification.meaning import MeaningVerdict, Prompted
+from rag.answering.verification.judges import MeaningVerdict, Prompted
 from rag.answering.verification.open_claims import OpenClaim
 from rag.answering.verification.quote_matching import QuotablePassage
 from rag.export import claims_of, reason_of

@@ -3,7 +3,7 @@
 import pytest
 
 from rag.answering.extraction.lists import FoundList
-from rag.answering.extraction.signers_and_parties import asks_signers, find_signers
+from rag.answering.extraction.signers import asks_signers, find_signers
 from rag.answering.passages.signatures import signatures
 from rag.types import Passage
 from tests import sources
@@ -44,38 +44,6 @@ def test_a_signature_ends_with_its_page() -> None:
         update={"lines": (*first, *sources.lines("Exhibit 31", first=3, page_number=2))}
     )
     assert read(found) == ["/s/ Ola Berg\nTreasurer"]
-
-
-@pytest.mark.parametrize(
-    ("text", "party", "signature"),
-    [
-        (
-            "ACME HARBOURS, INC.\nPer:\nName: Ola Berg\nTitle: Treasurer\nAccepted on 5 May",
-            "ACME HARBOURS, INC.",
-            "Name: Ola Berg\nTitle: Treasurer",
-        ),
-        (
-            "By: /s/ Ola Berg\nName: Ola Berg\nTitle: Treasurer\nFor Acme",
-            None,
-            "/s/ Ola Berg\nName: Ola Berg\nTitle: Treasurer",
-        ),
-        (
-            "ACME, INC.\tBRINE LTD\nBy:\t/s/ Ola Berg\tBy:\t/s/ Una Dahl\nTitle:\tTreasurer\tTitle:\tDirector",
-            "ACME, INC.\tBRINE LTD",
-            "By:\t/s/ Ola Berg\tBy:\t/s/ Una Dahl\nTitle:\tTreasurer\tTitle:\tDirector",
-        ),
-    ],
-)
-def test_the_printed_name_is_a_signature_or_part_of_one(text: str, party: str | None, signature: str) -> None:
-    passage = sources.hit(text).passage
-    [unit] = signatures(passage)
-    assert passage.text[slice(*unit.span)].endswith(signature)
-    assert unit.has_lines
-    assert (passage.text[slice(*unit.section)] if unit.section else None) == party
-
-
-def test_a_name_without_an_office_is_no_signature() -> None:
-    assert [*signatures(sources.hit("Name: Ola Berg\nAddress: 4 Quay Street").passage)] == []
 
 
 # --- who signed ---------------------------------------------------------------------------------------------------

@@ -5,8 +5,7 @@ import uuid
 import numpy as np
 import pytest
 
-from rag.answering.extraction.main_sections import quotas
-from rag.answering.extraction.summary import Extract, key_sentences, naming_lines, requested_summary
+from rag.answering.extraction.summary import Extract, key_sentences, naming_lines, quotas, requested_summary
 from rag.types import BlockKind, Chunk, Line, Rect
 
 

@@ -58,8 +58,9 @@ def topics(chunks: Sequence[types.Chunk]) -> list[str]:
 
 def term_questions(chunks: Sequence[types.Chunk], language: str) -> tuple[str, ...]:
     """Return questions for the meaning of the terms that the chunks define and use most."""
-    said = question_templates(language)
-    return tuple(said.meaning.format(term=term) for term in _terms(chunks)) if said.meaning else ()
+    meaning, text = question_templates(language).meaning, "\n".join(chunk.text for chunk in chunks)
+    terms = sorted(defined_terms(text), key=lambda term: -text.count(term))[:MAX_QUESTIONS]
+    return tuple(meaning.format(term=term) for term in terms) if meaning else ()
 
 
 def topic_questions(chunks: Sequence[types.Chunk], language: str) -> tuple[str, ...]:
@@ -82,11 +83,6 @@ def marked_kind(text: str) -> DocumentKind | None:
     counts = {name: sum(mark in text for mark in kind.marks) for name, kind in document_kinds().items()}
     first, second = sorted(counts, key=lambda name: -counts[name])[:2]
     return document_kinds()[first] if counts[first] > counts[second] else None
-
-
-def _terms(chunks: Sequence[types.Chunk]) -> list[str]:
-    text = "\n".join(chunk.text for chunk in chunks)
-    return sorted(defined_terms(text), key=lambda term: -text.count(term))[:MAX_QUESTIONS]
 
 
 def follow_ups(
@@ -150,36 +146,24 @@ def _beside(row: types.QuotedRow, hit: types.Hit, said: QuestionTemplates) -> It
     """Yield a question for the next row of the table, in the requested column."""
     column = row.columns[row.asked] if row.asked is not None and row.asked < len(row.columns) else ""
     year = _YEAR.search(column)
-    labels = [label for label in _labels(hit) if _is_label(label)]
+    text = hit.passage.text
+    spans = [unit.label for unit in split_passage(hit.passage) if unit.label and unit.cells]
+    texts = dict.fromkeys(" ".join(text[slice(*span)].split()) for span in spans)
+    labels = [one for one in texts if 0 < len(_WORD.findall(one)) <= MAX_LABEL_WORDS and one[:1].isalpha()]
     after = labels[labels.index(row.label) + 1 :] if row.label in labels else []
     for label in after[:1]:
         yield said.figure_of.format(label=label, year=year.group()) if year else said.figure.format(label=label)
-
-
-def _labels(hit: types.Hit) -> list[str]:
-    text = hit.passage.text
-    spans = [unit.label for unit in split_passage(hit.passage) if unit.label and unit.cells]
-    return list(dict.fromkeys(" ".join(text[span.start : span.end].split()) for span in spans))
-
-
-def _is_label(label: str) -> bool:
-    words = _WORD.findall(label)
-    return 0 < len(words) <= MAX_LABEL_WORDS and label[:1].isalpha()
 
 
 def _runs(chunks: Sequence[types.Chunk]) -> list[tuple[str, list[types.Chunk]]]:
     """Group consecutive chunks under the same heading."""
     runs: list[tuple[str, list[types.Chunk]]] = []
     for chunk in chunks:
-        heading = _heading(chunk)
+        heading = " ".join((chunk.section or "").rpartition(SECTION_SEPARATOR)[2].split())
         if not runs or runs[-1][0] != heading:
             runs.append((heading, []))
         runs[-1][1].append(chunk)
     return runs
-
-
-def _heading(chunk: types.Chunk) -> str:
-    return " ".join((chunk.section or "").rpartition(SECTION_SEPARATOR)[2].split())
 
 
 def _names_something(heading: str) -> bool:

@@ -13,7 +13,7 @@ from rag.answering.tables.figure_rows import PART_OF_YEAR, Statements
 from rag.answering.tables.requested_figures import line_item, named_formula
 from rag.answering.text.named_entities import has_new_name, is_heading
 from rag.answering.text.negation import DOWN, UP
-from rag.answering.text.numbers import Number, find_numbers
+from rag.answering.text.numbers import find_numbers
 from rag.answering.text.question_parts import asks_whether, find_measure, find_slots
 from rag.vocabulary import Figure, find_figure, is_labelled, plain_label, years
 
@@ -85,20 +85,12 @@ def is_plain(question: str) -> bool:
     return line_item(question, _names(question)) is not None
 
 
-def _is_guess(question: str, text: str) -> bool:
-    """Return whether the question asks what is and the text tells what may be."""
-    return asks_whether(question) and _MAY.search(text) is not None and _MAY.search(question) is None
-
-
-def _is_part_of_it(question: str, text: str) -> bool:
-    """Return whether the question asks how many and the text gives a part: "Of the employees, 400 …"."""
-    return _HOW_MANY.search(question) is not None and _PARTITION.match(text) is not None
-
-
 def _of_kind(question: str, text: str, hit: types.Hit | None) -> Fit | None:
     """Check for a name, number or date where one is asked for; a heading without a name answers nothing."""
-    if _is_guess(question, text) or _is_part_of_it(question, text):
-        return Fit.NEAR
+    if asks_whether(question) and _MAY.search(text) and not _MAY.search(question):
+        return Fit.NEAR  # it is asked what is, and told what may be
+    if _HOW_MANY.search(question) and _PARTITION.match(text):
+        return Fit.NEAR  # it is asked how many, and told a part: "Of the employees, 400 …"
     formula = named_formula(question)
     if formula:  # what it would be worked out from is not it, nor what is told of it
         is_named, is_share = named_formula(text) == formula, formula.unit == "percent"
@@ -152,28 +144,27 @@ def _of_row(item: Figure, row: types.QuotedRow) -> Fit:
         return Fit.OTHER
     if is_labelled(item, label) is not None:
         is_whole = item.per_share or not all(map(_OF_SHARE.fullmatch, row.cells))
-        return Fit.GIVES if _is_of_years(row) and is_whole else Fit.NEAR
+        named = [year for column in row.columns for year in years(column)]
+        is_of_parts = any(PART_OF_YEAR.search(column) for column in row.columns)
+        is_of_years = bool(named) and len(named) == len({*named}) and not is_of_parts  # whole years, each once
+        return Fit.GIVES if is_whole and (is_of_years or len(row.cells) == 1) else Fit.NEAR
     plain = plain_label(label)
-    is_named = any(_spelled(item, plain)) or (_is_part(item, plain) and find_figure(label) is None)
+    # A label such as "Diluted" may complete the heading of the item
+    completes = bool(plain) and any({*plain.split()} <= {*plain_label(full).split()} for full in item.labels)
+    is_named = any(_spelled(item, plain)) or (completes and find_figure(label) is None)
     return Fit.NEAR if is_named else Fit.UNNAMED
-
-
-def _is_of_years(row: types.QuotedRow) -> bool:
-    """Return whether the columns are whole years, each once."""
-    named = [year for column in row.columns for year in years(column)]
-    is_below = any(PART_OF_YEAR.search(column) for column in row.columns)
-    return len(row.cells) == 1 or (bool(named) and len(named) == len({*named}) and not is_below)
-
-
-def _is_part(item: Figure, label: str) -> bool:
-    """Return whether a label may complete the item's heading: "Diluted"."""
-    return bool(label) and any({*label.split()} <= {*plain_label(one).split()} for one in item.labels)
 
 
 def _of_sentence(item: Figure, text: str) -> Fit:
     figures = [number for number in find_numbers(text) if number.year is None]
     amounts = [number for number in figures if not number.is_share]
-    if figures and (not amounts or (_tells_change(text) and not any(_is(text, number) for number in amounts))):
+    tells_change = not (UP | DOWN).isdisjoint(re.findall(r"[a-z]+", text.lower()))
+    is_told_itself = any(
+        _SIGNS.fullmatch(text, match.end(), number.start)
+        for number in amounts
+        for match in _IS.finditer(text, 0, number.start)
+    )
+    if figures and (not amounts or (tells_change and not is_told_itself)):
         return Fit.OTHER
     named = [*_spelled(item, text)]
     own = [match for match in named if item.per_share or not _PER_SHARE.match(text[match.end() :].lstrip())]
@@ -191,12 +182,3 @@ def _spelled(item: Figure, text: str) -> Iterator[re.Match[str]]:
     for label in (item.name, *item.labels):
         words = r"[\s-]+".join(_ANY if word == "*" else re.escape(word) for word in label.split())
         yield from re.finditer(rf"(?<![\w&-]){words}(?![\w&])", text, re.IGNORECASE)
-
-
-def _tells_change(text: str) -> bool:
-    return not (UP | DOWN).isdisjoint(re.findall(r"[a-z]+", text.lower()))
-
-
-def _is(text: str, number: Number) -> bool:
-    """Return whether the number is the figure itself, not its change."""
-    return any(_SIGNS.fullmatch(text, match.end(), number.start) for match in _IS.finditer(text, 0, number.start))

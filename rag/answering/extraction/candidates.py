@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from rag import types
-from rag.answering.extraction.kinds import asked_kind
+from rag.answering.extraction.answer_kinds import asked_kind
 from rag.answering.extraction.question_intent import PRECISE, Kind, ParsedQuestion
 from rag.answering.passages.quotable_units import Unit, split_passage
 from rag.answering.passages.statements import display_text, quoted_row, words_at
@@ -132,15 +132,15 @@ def collect_candidates(
     logits = [scaled_logit(score) for score in reranker.scores(question.text, texts)]
     pages = dict(zip(read, logits[len(found) :], strict=True))
     read_alone = {candidate.text: logit for candidate, logit in zip(found, logits, strict=False)}
-    return [
-        candidate._replace(
-            features=candidate.features._replace(
-                relevance=_own_relevance(logit, read_alone.get(candidate.before or "")),
-                page_relevance=pages[candidate.hit.chunk.id],
-            )
-        )
-        for candidate, logit in zip(found, logits, strict=False)
-    ]
+    measured = []
+    for candidate, logit in zip(found, logits, strict=False):
+        # without the relevance of the sentence that it refers back to, and is read with
+        before = read_alone.get(candidate.before or "")
+        relevance = logit if before is None or logit >= before + OWN_GAIN else min(logit, before - OWN_GAIN)
+        page_relevance = pages[candidate.hit.chunk.id]
+        features = candidate.features._replace(relevance=relevance, page_relevance=page_relevance)
+        measured.append(candidate._replace(features=features))
+    return measured
 
 
 def read_answers(question: ParsedQuestion, candidates: Sequence[Candidate], reader: Reranker) -> list[Candidate]:
@@ -150,11 +150,6 @@ def read_answers(question: ParsedQuestion, candidates: Sequence[Candidate], read
         candidate._replace(features=candidate.features._replace(answers=scaled_logit(score)))
         for candidate, score in zip(candidates, scores, strict=True)
     ]
-
-
-def _own_relevance(relevance: float, before: float | None) -> float:
-    """Return the relevance of a sentence without that of the sentence it is read with."""
-    return relevance if before is None or relevance >= before + OWN_GAIN else min(relevance, before - OWN_GAIN)
 
 
 def scaled_logit(score: float) -> float:
@@ -245,30 +240,28 @@ def _preselect(question: ParsedQuestion, found: Sequence[Candidate]) -> list[Can
     about = {id(hit): question.share_named(page_and_names(hit)) for hit in {id(c.hit): c.hit for c in found}.values()}
     measured = []
     for candidate, words, above, score in zip(found, own, under, lexical, strict=True):
+        chunk, lines = candidate.hit.chunk, candidate.hit.passage.lines_of(*candidate.unit.span)
         features = Features(
             covered=weights.covered({*words, *above}),
             label=_label(question, candidate, weights),
-            kind=_kind(question, candidate.text),
+            kind=0.5 if question.kind in {Kind.TEXT, Kind.TITLE} else float(question.holds_kind(candidate.text)),
             about=about[id(candidate.hit)],
             found=candidate.hit.final_score,
             rank=1.0 / ranks[id(candidate.hit)],
-            near=float(_is_near(candidate)),
+            near=float(any(chunk.line_start <= line.number <= chunk.line_end for line in lines)),
         )
         also = max((weights.share(phrase, set(words)) for phrase in question.also), default=0.0)
-        measured.append((_closeness(features, score / top, weights.covered(words), also), candidate, features))
+        # It keeps far more than needed, so the weights of this preselection matter little
+        closeness = (
+            score / top
+            + features.found
+            + 0.8 * features.label
+            + 0.5 * (weights.covered(words) + also)
+            + 0.3 * (features.near + features.about + features.kind)
+        )
+        measured.append((closeness, candidate, features))
     measured.sort(key=lambda one: (not one[1].is_certain, not any(map(one[1].bears, question.numbered)), -one[0]))
     return [candidate._replace(features=features) for _, candidate, features in measured[:CANDIDATES]]
-
-
-def _closeness(features: Features, lexical: float, covered: float, also: float) -> float:
-    """Return the preselection score; it keeps far more than needed, so the weights matter little."""
-    return (
-        lexical
-        + features.found
-        + 0.8 * features.label
-        + 0.5 * (covered + also)
-        + 0.3 * (features.near + features.about + features.kind)
-    )
 
 
 def page_and_names(hit: types.Hit) -> str:
@@ -314,13 +307,3 @@ def _label(question: ParsedQuestion, candidate: Candidate, weights: _Weights) ->
         precision, recall = weights.share(label, set(phrase)), weights.share(phrase, label)
         best = max(best, 2 * precision * recall / (precision + recall) if precision + recall else 0.0)
     return best
-
-
-def _kind(question: ParsedQuestion, text: str) -> float:
-    return 0.5 if question.kind in (Kind.TEXT, Kind.TITLE) else float(question.holds_kind(text))
-
-
-def _is_near(candidate: Candidate) -> bool:
-    chunk = candidate.hit.chunk
-    lines = candidate.hit.passage.lines_of(*candidate.unit.span)
-    return any(chunk.line_start <= line.number <= chunk.line_end for line in lines)

@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 
 from rag import prompts, types
 from rag.answering.extraction.quoted_answer import MODEL
@@ -110,16 +110,26 @@ def join(answers: Sequence[tuple[str, types.AnswerResponse]]) -> types.AnswerRes
     text, sentences, citations, sources = "", list[types.Sentence](), list[types.Citation](), dict[str, types.Hit]()
     for name, answer in answers:
         ids = {old: f"S{len(sources) + number}" for number, old in enumerate(answer.sources, start=1)}
+        first = len(sentences)
         text += ("\n\n" if text else "") + f"{heading(name)}\n\n"
-        own = _renumbered(answer, ids) if answer.status == "ok" else answer
-        shift, first = len(text), len(sentences)
-        text += own.answer if answer.status == "ok" else prompts.NOTHING_FOUND_HERE
-        sentences += [
-            sentence.model_copy(update={"start": sentence.start + shift, "end": sentence.end + shift})
-            for sentence in own.sentences
+        if answer.status != "ok":
+            text += prompts.NOTHING_FOUND_HERE
+            continue
+        end = 0
+        for sentence in answer.sentences:
+            text += _renumbered(answer.answer[end : sentence.start], ids)
+            start, end = len(text), sentence.end
+            text += _renumbered(answer.answer[sentence.start : end], ids)
+            cited = tuple(ids.get(old, old) for old in sentence.citation_ids)
+            sentences.append(sentence.model_copy(update={"citation_ids": cited, "start": start, "end": len(text)}))
+        text += _renumbered(answer.answer[end:], ids)
+        citations += [
+            citation.model_copy(
+                update={"citation_id": ids[citation.citation_id], "sentence": citation.sentence + first}
+            )
+            for citation in answer.citations
         ]
-        citations += [citation.model_copy(update={"sentence": citation.sentence + first}) for citation in own.citations]
-        sources.update(own.sources)
+        sources |= {ids[old]: hit for old, hit in answer.sources.items()}
     answered = [answer for _, answer in answers if answer.status == "ok"]
     likelihoods = [answer.likelihood for answer in answered if answer.likelihood is not None]
     if not answered:
@@ -142,37 +152,5 @@ def heading(name: str) -> str:
     return f"**{' '.join(plain_text(name).replace('*', ' ').split())}**"
 
 
-def _renumbered(answer: types.AnswerResponse, ids: dict[str, str]) -> types.AnswerResponse:
-    moves: list[tuple[int, int]] = []
-    text, at = "", 0
-    for mark in CITATION_MARK.finditer(answer.answer):
-        text += answer.answer[at : mark.start()] + f"[{ids.get(mark[1], mark[1])}]"
-        at = mark.end()
-        moves.append((at, len(text) - at))
-    text += answer.answer[at:]
-
-    def moved(position: int) -> int:
-        return position + next((move for end, move in reversed(moves) if end <= position), 0)
-
-    def named(old: Iterable[str]) -> tuple[str, ...]:
-        return tuple(ids.get(citation_id, citation_id) for citation_id in old)
-
-    return answer.model_copy(
-        update={
-            "answer": text,
-            "sentences": tuple(
-                sentence.model_copy(
-                    update={
-                        "citation_ids": named(sentence.citation_ids),
-                        "start": moved(sentence.start),
-                        "end": moved(sentence.end),
-                    }
-                )
-                for sentence in answer.sentences
-            ),
-            "citations": tuple(
-                citation.model_copy(update={"citation_id": ids[citation.citation_id]}) for citation in answer.citations
-            ),
-            "sources": {ids[old]: hit for old, hit in answer.sources.items()},
-        }
-    )
+def _renumbered(text: str, ids: Mapping[str, str]) -> str:
+    return CITATION_MARK.sub(lambda mark: f"[{ids.get(mark[1], mark[1])}]", text)

@@ -2,6 +2,7 @@
 
 import math
 import re
+import uuid
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -195,7 +196,10 @@ def choose(
     if missing is not None:
         return Choice(likelihood=likely, hint=missing, nearest=best.hit)
     if best.is_certain:
-        return Choice(tuple(_first_of_each_document(ranked))[:MAX_ANSWERS], likely)
+        firsts: dict[uuid.UUID, Extract] = {}  # each document answers for itself
+        for extract in ranked:
+            firsts.setdefault(extract.candidate.hit.passage.document_id, extract)
+        return Choice(tuple(firsts.values())[:MAX_ANSWERS], likely)
     close = ranked if reranker else [one for one in ranked if one.candidate.features.covered >= MIN_COVERED_ALONE]
     return Choice(tuple(_shown(asked, close)), likely)
 
@@ -285,13 +289,6 @@ def _is_of_other_measure(asked: ParsedQuestion, best: Candidate) -> bool:
     return any(
         not re.search(rf"\b(?:per|each|every|pro|je|a)\s+(?:[\w-]+\s+){{0,3}}{unit}", of_what, re.I) for unit in units
     )
-
-
-def _first_of_each_document(ranked: Sequence[Extract]) -> Iterable[Extract]:
-    firsts: dict[object, Extract] = {}
-    for extract in ranked:
-        firsts.setdefault(extract.candidate.hit.passage.document_id, extract)
-    return firsts.values()
 
 
 def _is_of_another(fits: Fit | None, extract: Extract) -> bool:

@@ -11,8 +11,7 @@ from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from rag import types
-from rag.answering.extraction.main_sections import quotas
-from rag.answering.extraction.summary import KeySentence
+from rag.answering.extraction.summary import KeySentence, quotas
 from rag.answering.passages.blocks import Block, read_blocks
 from rag.answering.text import term_weights
 from rag.answering.text.sentences import split_sentences, without_bullet
@@ -47,12 +46,6 @@ _ASKED = re.compile(
     (?:(?<!\s)\s+auf)?""",
     re.IGNORECASE | re.VERBOSE,
 )
-_WHICH = re.compile(
-    r"""(?:which|what|welche)\s+(?P<subject>(?:[\w/&-]+\s+){0,2}?[\w/&-]+(?<!is)(?:s|en|e))\s+(?:are|were|sind|waren|werden)\s+
-    (?:there\s+)?(?P<rest>[^?,;]{2,60})""",
-    re.IGNORECASE | re.VERBOSE,
-)
-"""A question for several, which only a list in the very words answers: "Which roles are built in?"."""
 _ANYTHING = re.compile(
     r"(?:(?:the|this|that|its|their|our|der|die|das|dem|den|diese[mnrs]?)\s+)*"
     r"(?:company|business|firm|group|corporation|organi[sz]ation|registrant|document|report|paper|file|filing|contract"
@@ -79,14 +72,10 @@ _PARTS = term_weights.word_set("term provi clause sectio chapte topic bestim kla
 
 
 class AskedList(NamedTuple):
-    """A list that is asked for, by the stems of its name; `is_main` if only its main items are.
-
-    If it `must_be_announced`, only a sentence that ends with a colon has such a list.
-    """
+    """A list that is asked for, by the stems of its name; `is_main` if only its main items are."""
 
     stems: frozenset[str]
     is_main: bool
-    must_be_announced: bool = False
 
     @property
     def is_of_parts(self) -> bool:
@@ -103,7 +92,7 @@ class FoundList(NamedTuple):
 
 def may_request_list(question: str) -> bool:
     """Return whether `question` begins as one for a list; quick, so that documents are looked up for few."""
-    return _BEGINS.match(question) is not None or _WHICH.fullmatch(_statement(question)) is not None
+    return _BEGINS.match(question) is not None
 
 
 def requested_list(question: str, title: str = "") -> AskedList | None:
@@ -111,10 +100,7 @@ def requested_list(question: str, title: str = "") -> AskedList | None:
 
     A list may be said to be of what the document's `title` names: "the values of Acme" in the "Acme Handbook".
     """
-    question = _statement(question)
-    if which := _WHICH.fullmatch(question):
-        return AskedList(_stems(f"{which['subject']} {which['rest']}"), is_main=False, must_be_announced=True)
-    match = _ASKED.fullmatch(question)
+    match = _ASKED.fullmatch(" ".join(question.split()).rstrip(" .?!"))
     if match is None:
         return None
     whose = match["whose"] or ""
@@ -123,16 +109,10 @@ def requested_list(question: str, title: str = "") -> AskedList | None:
     return AskedList(_stems(match["subject"]), match["main"] is not None)
 
 
-def _statement(question: str) -> str:
-    return " ".join(question.split()).rstrip(" .?!")
-
-
 def find_list(chunks: Sequence[types.Chunk], asked: AskedList) -> FoundList | None:
     """Return the items of a list that a document names so; `chunks` are all of it in reading order."""
     blocks = read_blocks(chunks)
-    if asked.must_be_announced:
-        items = _after_colon(blocks, asked.stems)
-    elif asked.is_of_parts:
+    if asked.is_of_parts:
         parts = max(_headings(blocks)[1:], _clauses(blocks), key=len)  # the first heading is the title
         if asked.is_main:
             return _key_terms(blocks, parts)
@@ -146,16 +126,14 @@ def find_list(chunks: Sequence[types.Chunk], asked: AskedList) -> FoundList | No
 def _key_terms(blocks: Sequence[Block], parts: Sequence[Block]) -> FoundList | None:
     """Return how the parts begin that most contracts turn on, or the first parts if there are few such."""
     ends = [*(part.number for part in parts[1:]), math.inf]
-    told = [(part, _beginning(blocks, part, end)) for part, end in zip(parts, ends, strict=False)]
-    ranked = sorted((part for part, text in told if text), key=lambda part: not _KEY_TERM.search(part.text))
-    items = [_shown(text)._replace(section=part.text) for part, text in told if text and part in ranked[:MAX_KEY_TERMS]]
+    beginnings = []  # of each part that says something: itself, else the first text below its title
+    for part, end in zip(parts, ends, strict=False):
+        texts = (block for block in blocks if part.number <= block.number < end and not block.is_heading)
+        if text := next((block for block in texts if len(block.text.split()) >= MIN_WORDS), None):
+            beginnings.append((part, text))
+    ranked = sorted((part for part, _ in beginnings), key=lambda part: not _KEY_TERM.search(part.text))
+    items = [_shown(text)._replace(section=part.text) for part, text in beginnings if part in ranked[:MAX_KEY_TERMS]]
     return FoundList(items, len(ranked)) if items else None
-
-
-def _beginning(blocks: Sequence[Block], part: Block, end: float) -> Block | None:
-    """Return a part that says something itself, else the first text below its title."""
-    below = (block for block in blocks if part.number <= block.number < end and not block.is_heading)
-    return next((block for block in below if len(block.text.split()) >= MIN_WORDS), None)
 
 
 def _stems(text: str) -> frozenset[str]:

@@ -19,12 +19,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rag import types
-from rag.answering.extraction.main_sections import main_sections, quotas
 from rag.answering.passages.blocks import read_blocks
 from rag.answering.passages.quotable_units import split_passage
 from rag.answering.passages.statements import Label, Source, Statement
 from rag.answering.text import term_weights
-from rag.answering.text.sentences import one_line, separated_lines
+from rag.answering.text.sentences import one_line
 from rag.ingestion.chunking import SECTION_SEPARATOR
 from rag.retrieval import maximal_marginal_relevance
 
@@ -131,12 +130,11 @@ class Extract(NamedTuple):
 
 
 class KeySentence(NamedTuple):
-    """A chosen sentence: its chunk, span and section; `has_lines` as of `Unit`."""
+    """A chosen sentence: its chunk, span and section."""
 
     chunk: types.Chunk
     span: types.Span
     section: str
-    has_lines: bool = False
 
 
 @dataclass(frozen=True)
@@ -207,17 +205,15 @@ def key_sentences(
         centre = _mean([vectors[chunk.id] for chunk in own]) + centroid
         near = sorted(own, key=lambda chunk: -float(vectors[chunk.id] @ centre))[:CHUNKS_PER_SECTION]
         sentences = [sentence for chunk in near for sentence in _sentences(chunk, name, repeated)]
-        opening = [] if chosen else _opening(own, name, repeated)
+        opening = list[KeySentence]()
+        if not chosen:  # the document's first sentence that stands for itself
+            told_here = (sentence for chunk in own for sentence in _sentences(chunk, name, repeated))
+            alone = (sentence.key for sentence in told_here if not _DEPENDENT.match(sentence.text))
+            opening = [*itertools.islice(alone, 1)]
         known = {one_line(_text(key)) for key in (*chosen, *opening)}
         taken = opening + _best(sentences, quota - len(opening), known)
         chosen += sorted(taken, key=lambda key: (key.chunk.ordinal, key.span.start))
     return chosen
-
-
-def _opening(chunks: Sequence[types.Chunk], section: str, repeated: frozenset[str]) -> list[KeySentence]:
-    """Return the first sentence that stands for itself."""
-    found = (sentence for chunk in chunks for sentence in _sentences(chunk, section, repeated))
-    return [*itertools.islice((sentence.key for sentence in found if not _DEPENDENT.match(sentence.text)), 1)]
 
 
 def _text(key: KeySentence) -> str:
@@ -300,6 +296,88 @@ def _vectors(sentences: Sequence[_Sentence], weights: Mapping[str, float]) -> An
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
 
 
+# --- sections: their names and places say which count most (Edmundson, "New Methods in Automatic Extracting", 1969) ---
+
+MIN_PARTS = 4
+"""Minimum number of numbered parts, the text before the first among them, for a document to consist of them."""
+
+DOMINANT = 0.6
+"""A heading over more than this share of the text is the document's title; sections are below it."""
+
+_TELLING = re.compile(
+    r"(?:(?:part|item|chapter|section)?\s*[\divxlc.]++[a-z]?(?:(?<=\.)|[\s.:–—-])[\s.:–—-]*+)?(?:the\s+)?(?:abstract|(?:executive\s+)?summary|introduction|overview|highlights|conclusions?|(?:key|main)\s+findings|"
+    r"findings|results|recommendations|outlook)\b",
+    re.IGNORECASE,
+)
+"""The beginning of a heading over what a document comes to, unlike that of "Item 16. Form 10-K Summary"."""
+_PART = re.compile(
+    r"(?:part|item|chapter|article|title|teil|kapitel|artikel)\s+(?:\d+[A-Z]?|[IVXLC]+)\b", re.IGNORECASE
+)
+_APPENDED = re.compile(r"(?i:appendix|annex|exhibit|attachment|schedule)\b|[A-Z](?:\.\d+)*\.?\s+[A-Z]")
+TELLING, APPENDED = 3.0, 0.3
+"""Weights of sections with telling names and of appendices; others weigh 1.0."""
+EARLINESS = 1.5, 0.5
+"""Weights of the first and the last section; interpolated between."""
+
+
+class Section(NamedTuple):
+    """A section with its chunks; the weight says how much of a summary it gives."""
+
+    name: str
+    chunks: list[types.Chunk]
+    weight: float
+
+
+def main_sections(chunks: Sequence[types.Chunk], limit: int) -> list[Section]:
+    """Return the main sections in reading order: numbered parts, else those where none has nearly all text."""
+    sections = _numbered_parts(chunks)
+    for depth in () if len(sections) >= MIN_PARTS else (1, 2, 3):
+        sections = {}
+        for chunk in chunks:
+            sections.setdefault(tuple((chunk.section or "").split(SECTION_SEPARATOR)[:depth]), []).append(chunk)
+        if max(map(_size, sections.values())) < DOMINANT * _size(chunks):
+            break
+    sizes = {path: _size(own) for path, own in sections.items()}
+    weights = {path: size * _weight(path[-1], place / len(sizes)) for place, (path, size) in enumerate(sizes.items())}
+    largest = sorted(weights, key=lambda path: -weights[path])[:limit]
+    return [Section(path[-1], own, weights[path]) for path, own in sections.items() if path in largest]
+
+
+def _numbered_parts(chunks: Sequence[types.Chunk]) -> dict[tuple[str, ...], list[types.Chunk]]:
+    """Return the parts that headings such as "Item 7" begin, whatever the levels of the headings below."""
+    part = ""
+    shares: dict[uuid.UUID, Counter[str]] = {}
+    for block in read_blocks(chunks):
+        if (block.is_heading or block.is_bold) and _PART.match(block.text):
+            part = block.text
+        shares.setdefault(block.chunk.id, Counter())[part] += len(block.text)
+    parts: dict[tuple[str, ...], list[types.Chunk]] = {}
+    for chunk in chunks:
+        if chunk.id in shares:
+            parts.setdefault((shares[chunk.id].most_common(1)[0][0],), []).append(chunk)
+    return parts
+
+
+def _size(chunks: Sequence[types.Chunk]) -> int:
+    return sum(len(chunk.text) for chunk in chunks)
+
+
+def _weight(name: str, place: float) -> float:
+    """Return a section's weight by its name and relative position (0..1)."""
+    first, last = EARLINESS
+    earliness = first + (last - first) * place
+    return earliness * (TELLING if _TELLING.match(name) else APPENDED if _APPENDED.match(name) else 1.0)
+
+
+def quotas(weights: Sequence[float], limit: int, most: float = math.inf) -> list[int]:
+    """Distribute `limit` items over sections: one each, the rest by the method of Sainte-Laguë, at most `most` each."""
+    counts = [1] * len(weights)
+    while sum(counts) < limit and min(counts) < most:
+        open_ones = [index for index, count in enumerate(counts) if count < most]
+        counts[max(open_ones, key=lambda index: weights[index] / (2 * counts[index] + 1))] += 1
+    return counts
+
+
 # --- saying --------------------------------------------------------------------------------------------------
 
 
@@ -314,8 +392,7 @@ def to_statements(
             name = textwrap.shorten(key.section.replace("*", " "), MAX_LABEL_CHARS, placeholder=" …")
             parts.append(Label(f"**{name}**"))
         section = key.section
-        shown = separated_lines if key.has_lines else one_line
-        parts.append(Statement(shown(_text(key)), (Source(to_hit(key.chunk, document, key.chunk.lines), key.span),)))
+        parts.append(Statement(one_line(_text(key)), (Source(to_hit(key.chunk, document, key.chunk.lines), key.span),)))
     return parts
 
 

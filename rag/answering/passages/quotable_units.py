@@ -55,7 +55,7 @@ class Unit(NamedTuple):
     """A sentence, heading or table row of a passage, as spans of its text.
 
     Of a row, `header` is the line of column names, `caption` the line with its unit, `section` the row it stands under.
-    `is_boilerplate` marks boilerplate. `has_lines` says that its lines are read one by one, as those of an address.
+    `is_boilerplate` marks boilerplate.
     """
 
     span: types.Span
@@ -66,7 +66,6 @@ class Unit(NamedTuple):
     label: types.Span | None = None
     cells: tuple[Cell, ...] = ()
     is_boilerplate: bool = False
-    has_lines: bool = False
 
     @property
     def spans(self) -> tuple[types.Span, ...]:

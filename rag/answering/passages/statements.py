@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from rag import types
 from rag.answering.passages.quotable_units import Unit
-from rag.answering.text.sentences import CELL_SEPARATOR, one_line, separated_lines
+from rag.answering.text.sentences import CELL_SEPARATOR, one_line
 
 MAX_CAPTION_CHARS = 60
 """Of longer captions only the bracketed unit is shown."""
@@ -55,8 +55,7 @@ def display_text(text: str, unit: Unit) -> str:
     """Return a sentence on one line, or a table row with its column names and unit."""
     row = quoted_row(text, unit)
     if row is None:
-        shown = separated_lines if unit.has_lines else one_line
-        return shown(text[slice(*unit.span)])
+        return one_line(text[slice(*unit.span)])
     cells = [f"{name}: {cell}" if name else cell for name, cell in zip(row.columns, row.cells, strict=True) if cell]
     scale = f" ({row.caption})" if row.caption else ""
     return f"{row.label} – {'; '.join(cells)}{scale}" if row.label else f"{'; '.join(cells)}{scale}"

@@ -40,8 +40,6 @@ def calculate(
     rows = figure_rows(hits, statements)
     if asked.years or not asked.is_level:
         rows = [row for row in rows if not (asked.is_fiscal and row.ends_early)]
-    if asked.formula and asked.averaged:
-        return _average(asked, asked.formula, rows)
     if asked.is_level:
         return _line_item(asked, rows)
     return _formula(asked, asked.formula, rows) if asked.formula else _change(asked, rows)
@@ -66,42 +64,15 @@ def _formula(asked: FigureRequest, formula: Formula, rows: Sequence[FigureRow]) 
     return _partial_result(asked, formula, rows)
 
 
-def _average(asked: FigureRequest, formula: Formula, rows: Sequence[FigureRow]) -> list[Statement | Label] | None:
-    """Return the mean of a line item or formula over several years; None unless all of them are found."""
-    for expression in formula.parsed:
-        of_years = _asked_years(asked, expression, rows)
-        taken = [operands for year in of_years if (operands := _operands(expression, year, rows))]
-        if (
-            not taken
-            or len(taken) < asked.averaged
-            or len({part.rows[0].scale for parts in taken for part in parts}) > 1
-        ):
-            continue
-        terms = [_filled_in(expression, parts) for parts in taken]
-        is_plain = len(expression) == 1
-        joined = [part for term in terms for part in ("+", *(term if is_plain else ("(", *term, ")")))][1:]
-        statement = _result(
-            asked, formula, f"average of {_listed(of_years)}", ["(", *joined, ")", "/", str(len(taken))]
-        )
-        lead = [] if is_plain else [Label(f"{capitalize(formula.name)} = {format_expression(expression)}")]
-        return [*lead, statement] if statement else None
-    return None
-
-
-def _listed(of_years: Sequence[int]) -> str:
-    is_range = len(of_years) > 2 and of_years[-1] - of_years[0] == len(of_years) - 1
-    return f"{of_years[0]} to {of_years[-1]}" if is_range else " and ".join(map(str, of_years))
-
-
 def _asked_years(asked: FigureRequest, expression: Expression, rows: Sequence[FigureRow]) -> tuple[int, ...]:
-    """Return the years asked for, else the latest ones, of any line item needed, that are averaged, or the latest."""
+    """Return the years asked for, else the latest of any line item needed."""
     if asked.years:
         return asked.years
     figures = [figure for part in expression if isinstance(part, Operand) and (figure := find_figure(part.figure))]
     named = [
         row for figure in figures for row in _in_statement(figure.place, rows) if row.label_rank(figure) is not None
     ]
-    return tuple(sorted({year for row in named for year in row.amounts})[-max(asked.averaged, 1) :])
+    return tuple(sorted({year for row in named for year in row.amounts})[-1:])
 
 
 def _printed(asked: FigureRequest, formula: Formula, rows: Sequence[FigureRow]) -> list[Statement | Label] | None:
@@ -161,53 +132,45 @@ def _scale(row: FigureRow, figure: Figure | None, amount: Amount) -> str:
 
 
 class _OperandValue(NamedTuple):
-    """A line item of an expression as text and value, with its rows."""
+    """A line item of an expression as text and value, with its row."""
 
     text: str
     value: Decimal
-    rows: tuple[FigureRow, ...]
+    row: FigureRow
 
 
 def _computed(
     asked: FigureRequest, formula: Formula, expression: Expression, year: int, rows: Sequence[FigureRow]
 ) -> Statement | None:
-    taken = _operands(expression, year, rows)
-    return _result(asked, formula, str(year), _filled_in(expression, taken)) if taken else None
-
-
-def _filled_in(expression: Expression, taken: Sequence[_OperandValue]) -> list[str | _OperandValue]:
-    """Return the expression with the values of its line items."""
-    values = iter(taken)
-    return [next(values) if isinstance(part, Operand) else part for part in expression]
-
-
-def _result(asked: FigureRequest, formula: Formula, of: str, parts: Sequence[str | _OperandValue]) -> Statement | None:
-    """Return the statement that works out `parts`; None on a division by zero."""
-    value = evaluate([part.value if isinstance(part, _OperandValue) else part for part in parts])
+    """Return the statement that works out the expression for a year; None without its figures, or by zero."""
+    operands = _operands(expression, year, rows)
+    if operands is None:
+        return None
+    values, texts = (iter(part) for part in zip(*((one.value, one.text) for one in operands), strict=True))
+    value = evaluate([next(values) if isinstance(part, Operand) else part for part in expression])
     if value is None:
         return None
-    used = [row for part in parts if isinstance(part, _OperandValue) for row in part.rows]
-    shown = join_tokens([part.text if isinstance(part, _OperandValue) else part for part in parts])
-    result = format_result(value, formula, used[0].scale, asked.places)
-    name = capitalize(formula.name) if of.isdecimal() else f"{capitalize(formula.name)},"
-    rows = {id(row): row for row in used}.values()  # that of several years once
-    return Statement(f"{name} {of} = {shown} = {result}", tuple(source for row in rows for source in row.sources))
+    shown = join_tokens([next(texts) if isinstance(part, Operand) else part for part in expression])
+    result = format_result(value, formula, operands[0].row.scale, asked.places)
+    rows_used = {id(one.row): one.row for one in operands}.values()
+    sources = tuple(source for row in rows_used for source in row.sources)
+    return Statement(f"{capitalize(formula.name)} {year} = {shown} = {result}", sources)
 
 
 def _operands(expression: Expression, year: int, rows: Sequence[FigureRow]) -> list[_OperandValue] | None:
     """Return the line items of the expression for a year; None unless all are found in one scale."""
-    taken = []
+    operands = []
     for operand in (part for part in expression if isinstance(part, Operand)):
         figure = find_figure(operand.figure)
-        found = _operand_value(figure, operand, year, rows) if figure else None
-        if found is None:
+        value = _operand_value(figure, operand, year, rows) if figure else None
+        if value is None:
             return None
-        taken.append(found)
-    used = [row for part in taken for row in part.rows]
+        operands.append(value)
+    used = [operand.row for operand in operands]
     scales, pages = {row.scale for row in used}, {row.page for row in used}
     is_known = "?" not in scales and "" not in scales and all(row.in_statement for row in used)
     is_one = len(scales) == len({row.hit.passage.document_id for row in used}) == 1
-    return taken if is_one and (is_known or (len(pages) == 1 and "?" not in scales)) else None
+    return operands if is_one and (is_known or (len(pages) == 1 and "?" not in scales)) else None
 
 
 def _operand_value(figure: Figure, operand: Operand, year: int, rows: Sequence[FigureRow]) -> _OperandValue | None:
@@ -221,11 +184,11 @@ def _operand_value(figure: Figure, operand: Operand, year: int, rows: Sequence[F
     values, texts = [amount.value for amount in amounts], [format_amount(amount, inside=True) for amount in amounts]
     match operand.reading:
         case "average":
-            return _OperandValue(f"(({texts[0]} + {texts[1]}) / 2)", (values[0] + values[1]) / 2, (row,))
+            return _OperandValue(f"(({texts[0]} + {texts[1]}) / 2)", (values[0] + values[1]) / 2, row)
         case "change":
-            return _OperandValue(f"({texts[0]} − {texts[1]})", values[0] - values[1], (row,))
+            return _OperandValue(f"({texts[0]} − {texts[1]})", values[0] - values[1], row)
         case _:
-            return _OperandValue(texts[0], values[0], (row,))
+            return _OperandValue(texts[0], values[0], row)
 
 
 def _magnitude(amount: Amount, figure: Figure) -> Amount:
@@ -237,23 +200,14 @@ def _find_row(figure: Figure, needed: Sequence[int], rows: Sequence[FigureRow], 
 
     A row that has the very name the question uses comes first: net sales may be less than the revenue.
     """
-    labelled = [
-        (_rank(rank, row, figure, called), row)
+    names_figure = called in ("", figure.name)
+    usable = [
+        (-1 if not names_figure and identifying_words(row.label) == identifying_words(called) else rank, row)
         for row in _in_statement(figure.place, rows)
         if (rank := row.label_rank(figure)) is not None
-    ]
-    usable = [
-        (rank, row)
-        for rank, row in labelled
         if all(year in row.amounts and not row.amounts[year].is_percent for year in needed)
     ]
     return _unambiguous_row(usable, needed)
-
-
-def _rank(rank: int, row: FigureRow, figure: Figure, called: str) -> int:
-    """Return the rank of a row by its label, -1 if that is what the question calls the line item."""
-    is_so_called = called not in ("", figure.name) and identifying_words(row.label) == identifying_words(called)
-    return -1 if is_so_called else rank
 
 
 def _in_statement(place: str | None, rows: Sequence[FigureRow]) -> Sequence[FigureRow]:

@@ -144,7 +144,12 @@ def figure_rows(hits: Iterable[types.Hit], statements: Statements) -> list[Figur
                 continue
             page, key = lines[0].page_number, (hit.passage.document_id, lines[0].number)
             head = _lines_above(text, units, place)
-            row = _row(hit, unit, head, _heading(text, units[:place]), page=page, statements=statements)
+            # the rows without cells right above are the row's heading
+            above = itertools.takewhile(lambda unit: unit.kind is types.BlockKind.TABLE, reversed(units[:place]))
+            below_heading = itertools.dropwhile(lambda unit: unit.cells, above)
+            headings = [*itertools.takewhile(lambda unit: not unit.cells and unit.label, below_heading)]
+            heading = " ".join(one_line(text[slice(*line.span)]) for line in reversed(headings))
+            row = _row(hit, unit, head, heading, page=page, statements=statements)
             if row and key not in seen:
                 seen.add(key)
                 rows.append(row)
@@ -164,14 +169,6 @@ def _lines_above(text: str, units: Sequence[Unit], place: int) -> list[Unit]:
         first = index
     run = units[first:place]
     return list(itertools.takewhile(lambda unit: not _has_amounts(text, unit), run))
-
-
-def _heading(text: str, before: Sequence[Unit]) -> str:
-    """Return the rows without cells right above, which are the row's heading."""
-    rows = [*itertools.takewhile(lambda unit: unit.kind is types.BlockKind.TABLE, reversed(before))]
-    below = itertools.dropwhile(lambda unit: unit.cells, rows)
-    lines = [*itertools.takewhile(lambda unit: not unit.cells and unit.label, below)]
-    return " ".join(one_line(text[slice(*unit.span)]) for unit in reversed(lines))
 
 
 def _has_amounts(text: str, unit: Unit) -> bool:

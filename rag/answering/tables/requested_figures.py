@@ -10,7 +10,6 @@ from rag.answering.tables.question_wording import StatedDefinition, expression, 
 from rag.answering.text.sentences import split_sentences
 from rag.answering.text.term_weights import word_set
 from rag.vocabulary import (
-    Expression,
     Figure,
     Formula,
     Operand,
@@ -24,9 +23,6 @@ from rag.vocabulary import (
 
 MAX_YEARS = 3
 """Maximum number of years; more want a table."""
-
-MAX_AVERAGED = 5
-"""Maximum number of years to average; statements show two to five."""
 
 MAX_MEASURE_WORDS = 6
 """Maximum length of a measure; row labels are short."""
@@ -42,20 +38,7 @@ _PER_SHARE = re.compile(r"\bper\s+share\b", re.IGNORECASE)
 _ALTERNATIVES = re.compile(r"(?<!\s)\s+or\s+", re.IGNORECASE)
 _AUXILIARIES = word_set("is are was were be been do does did has have had")
 _PLACES = re.compile(r"\b(?P<places>one|two|three|four|[1-4])\s+decimals?\b", re.IGNORECASE)
-_NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "1": 1, "2": 2, "3": 3, "4": 4, "5": 5}
-_AVERAGE = re.compile(
-    r"(?<!return on )\b(?:(?P<count>two|three|four|five|[2-5])[\s-]+years?\s+(?:average|mean)"
-    r"|(?:average|mean)(?:\s+(?:annual|yearly))?)\b"
-    r"(?:\s+(?:of|for)\b)?(?:\s+the\b)?",
-    re.IGNORECASE,
-)
-_LAST_YEARS = re.compile(
-    r"\b(?:over|of|for|in|during)\s+the\s+(?:last|past|latest)\s+(?P<count>two|three|four|five|[2-5])\s+(?:fiscal\s+)?years\b",
-    re.I,
-)
-_RANGE = re.compile(
-    r"\d\d\s*(?:-|–|—|to|through|until)\s*(?:FY\s*|fiscal\s+(?:year\s+)?)?\d\d|\bbetween\b", re.IGNORECASE
-)
+_NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4, "1": 1, "2": 2, "3": 3, "4": 4}
 _STATEMENTS = re.compile(
     r"\b(?:(?:consolidated\s+)?(?:balance\s+sheets?|income\s+statements?|cash\s+flow\s+statements?"
     r"|statements?\s+of\s+(?:income|operations|earnings|cash\s+flows?|financial\s+position|profit\s+or\s+loss)"
@@ -99,7 +82,7 @@ class FigureRequest:
 
     `measure` is what the question calls it. `is_fiscal` says that the question says fiscal year, `places` how many
     decimals it wants. With `is_level` the line item `measure` itself is wanted, with `with_level` also itself: "What
-    was revenue, and how did it change?" The mean of `averaged` years is wanted, of one year if that is 0.
+    was revenue, and how did it change?"
     """
 
     formula: Formula | None
@@ -109,12 +92,12 @@ class FigureRequest:
     places: int | None = None
     is_level: bool = False
     with_level: bool = False
-    averaged: int = 0
 
     @property
     def figures(self) -> tuple[Figure, ...]:
         """The known line items it needs."""
-        names = [part.figure for expression in _expressions(self) for part in expression if isinstance(part, Operand)]
+        parsed = self.formula.parsed if self.formula else ()
+        names = [part.figure for expression in parsed for part in expression if isinstance(part, Operand)]
         found = (find_figure(name) for name in dict.fromkeys([*names, self.measure]))
         return tuple(figure for figure in found if figure)
 
@@ -180,10 +163,11 @@ def parse_request(question: str, names: Iterable[str] = ()) -> FigureRequest | N
     `names` are lower-case words that name the document. A formula that the question defines is taken as it says.
     """
     wording = separate(question)
-    asked = _parse_asking(wording.question, names)
+    asked = _parse_request(wording.question, names)
     if asked is None:
         return None
-    asked = replace(asked, places=_places(question))
+    match = _PLACES.search(question)
+    asked = replace(asked, places=_NUMBERS[match["places"].lower()] if match else None)
     return _as_defined(asked, wording.definition) if wording.definition else asked
 
 
@@ -195,38 +179,6 @@ def _as_defined(asked: FigureRequest, definition: StatedDefinition) -> FigureReq
     if own.name == asked.formula.name:
         return replace(asked, formula=replace(own, expressions=(stated,)))
     return asked if parse_expression(stated) in own.parsed else None  # it defines a part of what is asked for
-
-
-def _parse_asking(question: str, names: Iterable[str]) -> FigureRequest | None:
-    """Parse a question without how to answer it."""
-    averaged = _averaged_years(question)
-    if averaged is None:
-        return _parse_request(question, names)
-    asked = _parse_request(_LAST_YEARS.sub(" ", _AVERAGE.sub(" ", question)), names)
-    if asked is None or (asked.formula is None and not asked.is_level):
-        return None
-    figure = find_figure(asked.measure)
-    formula = asked.formula or Formula(asked.measure, (asked.measure,), (f"[{asked.measure}]",), "amount")
-    if figure and figure.per_share:
-        return None
-    count, of_years = averaged
-    return replace(asked, formula=formula, years=of_years, averaged=count, is_level=False)
-
-
-def _averaged_years(question: str) -> tuple[int, tuple[int, ...]] | None:
-    """Return of how many years the question wants a mean, and of which; of the latest if it names none."""
-    average, last = _AVERAGE.search(question), _LAST_YEARS.search(question)
-    named = sorted(years(question))
-    if average is None:
-        return None
-    counted = average["count"] or (last["count"] if last else None)
-    count = _NUMBERS[counted.lower()] if counted else 0
-    if len(named) == 2 and (_RANGE.search(question) or count == named[1] - named[0] + 1):
-        named = [*range(named[0], named[1] + 1)]
-    elif len(named) == 1 and count:
-        named = [*range(named[0] - count + 1, named[0] + 1)]
-    size = len(named) or count
-    return (size, tuple(named)) if 1 < size <= MAX_AVERAGED and count in (0, size) else None
 
 
 def _parse_request(question: str, names: Iterable[str]) -> FigureRequest | None:
@@ -247,7 +199,11 @@ def _parse_request(question: str, names: Iterable[str]) -> FigureRequest | None:
         return FigureRequest(share, "", asked, is_fiscal)
     if found:
         return None
-    with_level = _asks_level_too(rest, known)
+    # One part names the figure and another asks for its change alone: "and how did it change".
+    parts = _PARTS.split(rest)
+    changes = [part for part in parts if _CHANGE.search(part)]
+    names_it = any(_content(part, known) for part in parts if part not in changes)
+    with_level = names_it and bool(changes) and not any(_content(_CHANGE.sub(" ", part), known) for part in changes)
     return FigureRequest(None, measure, asked, is_fiscal, with_level=with_level) if measure else None
 
 
@@ -260,19 +216,6 @@ def _said_beside(formula: Formula, words: str, question: str, names: frozenset[s
     )
     shorts = {term.lower() for term in formula.terms}
     return _content(_CHANGE.sub(" ", sentence.replace(words, " ")), names | shorts)
-
-
-def _asks_level_too(question: str, names: frozenset[str]) -> bool:
-    """Return whether one part names the figure and another asks for its change alone: "and how did it change"."""
-    parts = _PARTS.split(question)
-    changes = [part for part in parts if _CHANGE.search(part)]
-    names_it = any(_content(part, names) for part in parts if part not in changes)
-    return names_it and bool(changes) and not any(_content(_CHANGE.sub(" ", part), names) for part in changes)
-
-
-def _places(question: str) -> int | None:
-    match = _PLACES.search(question)
-    return _NUMBERS[match["places"].lower()] if match else None
 
 
 def _without(text: str, spans: Sequence[types.Span]) -> str:
@@ -324,10 +267,6 @@ def _core(text: str, names: frozenset[str]) -> str:
         return ""
     start = said[0] - 1 if said[0] and words[said[0] - 1].lower() == "total" else said[0]
     return " ".join(words[start : said[-1] + 1]).removesuffix("'s")
-
-
-def _expressions(asked: FigureRequest) -> tuple[Expression, ...]:
-    return asked.formula.parsed if asked.formula else ()
 
 
 def identifying_words(label: str) -> list[str]:

@@ -227,16 +227,15 @@ def _word(word: str, start: int, text: str, light: frozenset[str]) -> Word:
     if _NAMES_TOO.get(folded) == plain and not text.isupper() and text[end : end + 1] != "$":
         return Word(word, plain, start, end, is_content=True)
     if len(folded) == 1:
-        return Word(word, plain, start, end, is_content=_is_letter_of_name(start, text))
+        # A single letter tells things apart ("Class B"), unless it is an initial or part of a sign ("R&D").
+        is_letter_of_name = (
+            bool(_ALONE.match(text, start)) and text[start] != "I" and _is_capitalised_within(start, text)
+        )
+        return Word(word, plain, start, end, is_content=is_letter_of_name)
     is_light = folded in light and not (folded in _NAMES_WITHIN and _is_capitalised_within(start, text))
     is_light |= folded in _BOUNDS and (_is_before_figure(text[end:]) or bool(_FIGURE_BEFORE.search(text[:start])))
     is_content = not is_light and not negation.CONTRACTED.fullmatch(folded)
     return Word(word, stem(folded), start, end, is_content)
-
-
-def _is_letter_of_name(start: int, text: str) -> bool:
-    """Return whether a single letter tells things apart ("Class B"): no initial, and not part of a sign ("R&D")."""
-    return _ALONE.match(text, start) is not None and text[start] != "I" and _is_capitalised_within(start, text)
 
 
 def _is_before_figure(text: str) -> bool:

@@ -31,8 +31,8 @@ def clause_splits(claim: str) -> list[tuple[str, str]]:
         left, right = claim[: match.start()], claim[match.end() :]
         if left.count("(") != left.count(")") or not _is_statement(left):
             continue
-        if is_bare_predicate(right):
-            right = f"{_subject(left)} {right}"
+        if is_bare_predicate(right) and (verb := finite_verb(left)):
+            right = f"{left[len(lead_in(left)) : verb.start()].strip()} {right}"
         if _is_statement(right):
             found.append((left, right))
     return found
@@ -69,6 +69,7 @@ _LEADING = re.compile(
     r"|december)\s+(?=[^\W\d])",
     re.IGNORECASE,
 )
+_PRONOUNS = frozenset({"i", "we", "you", "he", "she", "it", "they", "there", "this", "these", "that", "those"})
 
 
 def is_bare_predicate(part: str) -> bool:
@@ -78,7 +79,8 @@ def is_bare_predicate(part: str) -> bool:
 
 def lead_in(text: str) -> str:
     """Return the period or place that introduces a statement: "In 2031, "."""
-    return text[: _lead(text)]
+    lead = _LEADING.match(text)
+    return lead[0] if lead else ""
 
 
 def move_lead_in_to_end(text: str) -> str:
@@ -96,28 +98,12 @@ def _is_statement(part: str) -> bool:
     return bool(said.content or said.numbers)
 
 
-def _subject(text: str) -> str:
-    """Return the text before the verb without an introducing period or place."""
-    verb = finite_verb(text)
-    return text[_lead(text) : verb.start()].strip() if verb else ""
-
-
 def finite_verb(text: str) -> re.Match[str] | None:
     """Return the first finite verb with a subject before it."""
-    start = _lead(text)
+    start = len(lead_in(text))
     patterns = [_FINITE, _PRESENT] if _DETERMINED.match(text, start) else [_FINITE]
-    verbs = (verb for pattern in patterns for verb in pattern.finditer(text, start))
-    return next((verb for verb in verbs if _names_something(text[start : verb.start()])), None)
-
-
-_PRONOUNS = frozenset({"i", "we", "you", "he", "she", "it", "they", "there", "this", "these", "that", "those"})
-
-
-def _names_something(subject: str) -> bool:
-    text = analyze(subject)
-    return bool(text.content or text.folded & _PRONOUNS)
-
-
-def _lead(text: str) -> int:
-    lead = _LEADING.match(text)
-    return lead.end() if lead else 0
+    for verb in (verb for pattern in patterns for verb in pattern.finditer(text, start)):
+        subject = analyze(text[start : verb.start()])
+        if subject.content or subject.folded & _PRONOUNS:
+            return verb
+    return None

@@ -285,6 +285,12 @@ def is_month(word: str) -> bool:
     return word.casefold() in _MONTH_WORDS
 
 
+def is_day(number: Number, text: str) -> bool:
+    """Return whether a number of `text` is the day of a month: "May 5"."""
+    before = text[: number.start].split()
+    return bool(before) and is_month(before[-1])
+
+
 def is_same(claimed: Number, quoted: Number, scales: Scales, currency: str | None = None) -> bool:
     """Return whether both numbers mean the same.
 
@@ -341,7 +347,9 @@ def _computed(sentence: str, numbers: Sequence[Number], missing: Sequence[Number
     found: set[_Key] = set()
     unknown = set(map(_key, missing))
     for operands, result in _equations(sentence, numbers):
-        constants = {_key(number) for number in operands.numbers if _is_constant(number, operands)}
+        # 1, 100 in percentages, and the count of summands in a mean need no source
+        known = {1.0, 100.0, operands.code.count("+") + 1.0}
+        constants = {_key(number) for number in operands.numbers if number.scale is None and number.values & known}
         is_grounded = not set(map(_key, operands.numbers)) & unknown - found - constants
         if is_grounded and _yields(operands, result):
             found |= {_key(result)} | constants
@@ -416,13 +424,6 @@ def _parse(code: str) -> ast.expr | None:
         return ast.parse(code, mode="eval").body
     except (SyntaxError, RecursionError, MemoryError):
         return None
-
-
-def _is_constant(number: Number, expression: _Expression) -> bool:
-    """Return whether a number needs no source: 1, 100 in percentages, the count of summands in a mean."""
-    return number.scale is None and any(
-        value in (1.0, 100.0, expression.code.count("+") + 1.0) for value in number.values
-    )
 
 
 def _yields(operands: _Expression, outcome: Number) -> bool:

@@ -19,19 +19,22 @@ _NO_AMOUNT = re.compile(
 """Words after which a number is a day or a reference."""
 
 
-def _is_reference(text: str, number: Number) -> bool:
-    in_brackets = text[number.start - 1 : number.start] == "(" and text[number.end : number.end + 1] == ")"
-    return _NO_AMOUNT.search(text, 0, number.start) is not None or (in_brackets and len(number.text) <= 2)
-
-
 def figure_years(text: str) -> Mapping[int, int]:
     """Map the start of each figure to its year; figures without a clear year are left out."""
     found = find_numbers(text)
     years = [number for number in found if number.year is not None]
-    amounts = [number for number in found if number.year is None and not _is_reference(text, number)]
+    amounts = [
+        number
+        for number in found
+        if number.year is None
+        and not _NO_AMOUNT.search(text, 0, number.start)
+        and not (len(number.text) <= 2 and text[number.start - 1 : number.end + 1] == f"({number.text})")
+    ]
     if not years or not amounts:
         return {}
-    if len(years) == len(amounts) > 1 and (_are_apart(amounts, years) or re.search(r"\brespectively\b", text)):
+    # All years precede all amounts or follow them, as in a row under its header.
+    are_apart = years[-1].start < amounts[0].start or amounts[-1].start < years[0].start
+    if len(years) == len(amounts) > 1 and (are_apart or re.search(r"\brespectively\b", text)):
         return {amount.start: year.year or 0 for amount, year in zip(amounts, years, strict=True)}
     year_first = years[0].start < amounts[0].start
     bound: dict[int, int] = {}
@@ -44,11 +47,6 @@ def figure_years(text: str) -> Mapping[int, int]:
         if year is not None and year.year is not None:
             bound[amount.start] = year.year
     return bound
-
-
-def _are_apart(amounts: Sequence[Number], years: Sequence[Number]) -> bool:
-    """Return whether all years precede all amounts or follow them, as in a row under its header."""
-    return years[-1].start < amounts[0].start or amounts[-1].start < years[0].start
 
 
 def _right_before(text: str, amount: Number, years: Sequence[Number]) -> Number | None:

@@ -181,8 +181,3 @@ def one_line(text: str) -> str:
     joined = _NUMBER_BREAK.sub("", _HYPHEN_BREAK.sub("", text))
     cells = [" ".join(cell.split()) for cell in joined.split("\t")]
     return CELL_SEPARATOR.join(cell for cell in cells if cell).replace(f":{CELL_SEPARATOR}", ": ")
-
-
-def separated_lines(text: str) -> str:
-    """Return `text`, such as an address, on one line with a dot between its lines."""
-    return CELL_SEPARATOR.join(filter(None, map(one_line, text.splitlines())))

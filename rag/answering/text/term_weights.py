@@ -66,13 +66,12 @@ def bm25(query: Sequence[str], texts: Sequence[Sequence[str]]) -> list[float]:
     """Return the BM25 score of each text for `query`, with the texts themselves as the collection."""
     weights = idf(texts)
     mean = sum(map(len, texts)) / max(1, len(texts)) or 1.0
-    return [_bm25(query, Counter(text), BM25_K1 * (1 - BM25_B + BM25_B * len(text) / mean), weights) for text in texts]
-
-
-def _bm25(query: Sequence[str], counts: Counter[str], norm: float, weights: dict[str, float]) -> float:
-    return sum(
-        weights[word] * counts[word] * (BM25_K1 + 1) / (counts[word] + norm) for word in set(query) if counts[word]
-    )
+    scores = []
+    for text in texts:
+        counts, norm = Counter(text), BM25_K1 * (1 - BM25_B + BM25_B * len(text) / mean)
+        known = [word for word in set(query) if counts[word]]
+        scores.append(sum(weights[word] * counts[word] * (BM25_K1 + 1) / (counts[word] + norm) for word in known))
+    return scores
 
 
 def is_unspaced(character: str) -> bool:

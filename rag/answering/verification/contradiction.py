@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rag.answering.text import negation
 from rag.answering.text.analyzed_text import Text, stem
 from rag.answering.text.negation import Word
-from rag.answering.text.numbers import Number, plain_value
+from rag.answering.text.numbers import plain_value
 
 _THAN = re.compile(r"\bthan\b", re.IGNORECASE)
 
@@ -29,13 +29,11 @@ def negation_conflicts(claim: Text, quoted: Text, known: frozenset[str]) -> list
             found.append("not")
     for governed in quoted.negated:
         first = next(iter(governed), "")
-        if first in claim.keys and first not in claimed and _stands_only_negated(quoted, first):
+        negations = sum(first in others for others in quoted.negated)
+        stands_only_negated = sum(word.key == first for word in quoted.words) <= negations
+        if first in claim.keys and first not in claimed and stands_only_negated:
             found.append(next(word.text for word in claim.words if word.key == first))
     return found
-
-
-def _stands_only_negated(quoted: Text, key: str) -> bool:
-    return sum(word.key == key for word in quoted.words) <= sum(key in governed for governed in quoted.negated)
 
 
 def antonyms(claim: Text, own: Text) -> list[str]:
@@ -119,11 +117,8 @@ def stated_trend(claim: Text) -> int:
     figures = [number for number in claim.numbers if number.year is None]
     before = [number for number in figures if _FROM.search(claim.text[: number.start])]
     after = [number for number in figures if number not in before and _TO.search(claim.text[: number.start])]
-    if len(before) != 1 or len(after) != 1 or _unit_of(before[0]) != _unit_of(after[0]):
+    units = {(number.unit, number.scale is None) for number in (*before, *after)}
+    if len(before) != 1 or len(after) != 1 or len(units) != 1:
         return 0
     first, last = plain_value(before[0]), plain_value(after[0])
     return (last > first) - (last < first)
-
-
-def _unit_of(number: Number) -> tuple[str | None, bool]:
-    return number.unit, number.scale is None

@@ -50,14 +50,14 @@ class FigureKind(Enum):
     DAY = auto()
 
 
-class Figure(NamedTuple):
+class StatedFigure(NamedTuple):
     """A figure as printed, with its kind and its possible values."""
 
     text: str
     kind: FigureKind
     values: frozenset[float]
 
-    def stands_in(self, figures: tuple["Figure", ...]) -> bool:
+    def stands_in(self, figures: tuple["StatedFigure", ...]) -> bool:
         """Return whether one of `figures` may be the same."""
         return any(self.kind is other.kind and self.values & other.values for other in figures)
 
@@ -90,12 +90,12 @@ class Conjunct:
         return self.own_keys | _content_keys(self.inherited)
 
     @functools.cached_property
-    def own_figures(self) -> tuple[Figure, ...]:
+    def own_figures(self) -> tuple[StatedFigure, ...]:
         """Its own figures."""
         return _figures(self.text)
 
     @functools.cached_property
-    def figures(self) -> tuple[Figure, ...]:
+    def figures(self) -> tuple[StatedFigure, ...]:
         """Its own and inherited figures."""
         return (*self.own_figures, *_figures(self.inherited))
 
@@ -111,23 +111,20 @@ def _content_keys(text: Text) -> frozenset[str]:
     return frozenset(
         key_of(word)
         for place, word in enumerate(text.words)
-        if word.is_content or (place and word.text[0].isupper()) or _is_noun(text, word)
+        if word.is_content
+        or (place and word.text[0].isupper())
+        or (word.key in _NOUNS and _DETERMINER.search(text.text[: word.start]))
     )
 
 
-def _is_noun(text: Text, word: Word) -> bool:
-    return word.key in _NOUNS and _DETERMINER.search(text.text[: word.start]) is not None
-
-
-def _figures(text: Text) -> tuple[Figure, ...]:
-    return tuple(Figure(number.text, _kind(number, text), number.values) for number in text.figures)
+def _figures(text: Text) -> tuple[StatedFigure, ...]:
+    return tuple(StatedFigure(number.text, _kind(number, text), number.values) for number in text.figures)
 
 
 def _kind(number: Number, text: Text) -> FigureKind:
     if number.year is not None:
         return FigureKind.YEAR
-    before = text.text[: number.start].split()
-    if before and numbers.is_month(before[-1].casefold()):
+    if numbers.is_day(number, text.text):
         return FigureKind.DAY
     return FigureKind.SHARE if number.is_share else FigureKind.AMOUNT
 
@@ -156,15 +153,12 @@ def _parts(text: str) -> Iterator[tuple[str, bool]]:
     for match in _BREAK.finditer(text):
         part = text[start : match.start()]
         is_inside = any(match.start() in aside for aside in asides) or _BETWEEN.search(part)
-        if is_inside or (match["to"] and not is_range) or not _says_something(part):
+        says_something = is_bare_predicate(part) or finite_verb(part) or analyze(part).figures
+        if is_inside or (match["to"] and not is_range) or not says_something:
             continue
         yield part, is_new
         start, is_new, is_range = match.end(), bool(match["new"]), bool(match["range"])
     yield text[start:], is_new
-
-
-def _says_something(part: str) -> bool:
-    return is_bare_predicate(part) or finite_verb(part) is not None or bool(analyze(part).figures)
 
 
 def _inherited(before: Conjunct, part: str) -> str:

@@ -9,7 +9,7 @@ from rag.answering.text.analyzed_text import Text
 from rag.answering.verification.table_figures import Column
 
 
-class Weights:
+class WordWeights:
     """Word weights of a collection; unknown words weigh as much as the rarest one."""
 
     def __init__(self, rarity: Mapping[str, float]) -> None:
@@ -38,7 +38,7 @@ class Evidence:
     scales: numbers.Scales = None
     declared: numbers.Scales = None
     currency: str | None = None
-    weights: Weights | None = None
+    weights: WordWeights | None = None
 
     @property
     def own(self) -> Text:

@@ -18,6 +18,7 @@ from rag.answering.text.numbers import Number
 from rag.answering.text.periods import find_quarters
 from rag.answering.verification.evidence import Evidence
 from rag.answering.verification.quote_matching import QuotablePassage
+from rag.answering.verification.table_figures import words_around
 
 NEAR_CHARS = 70
 """Distance within which words of a sentence belong to a figure."""
@@ -59,7 +60,7 @@ MAX_COUNT = 100
 """Largest number without a unit that may be the count of things that the source lists without counting them."""
 
 
-class Place(NamedTuple):
+class PlacedFigure(NamedTuple):
     """A figure of a source: its unit, its cell there if that is a table row, and the keys of the words it belongs to.
 
     `named` are those of its row and column, or those near it; `around` those of the whole sentence, or of the section.
@@ -74,7 +75,7 @@ class Place(NamedTuple):
     evidence: Evidence
 
 
-class Figure(NamedTuple):
+class ClaimedFigure(NamedTuple):
     """A figure of a claim with the keys of the words and the year that it belongs to there."""
 
     number: Number
@@ -82,23 +83,23 @@ class Figure(NamedTuple):
     year: int | None
 
 
-class Found(NamedTuple):
+class FigureMatch(NamedTuple):
     """A figure of a claim and its place in a source."""
 
-    figure: Figure
+    figure: ClaimedFigure
     citation_id: str
-    place: Place
+    place: PlacedFigure
     score: float
 
 
 class FigureCheck(NamedTuple):
     """What became of a claim's figures.
 
-    `found` have a place, `computed` follow from others, `absent` do neither; `counts` neither, but a reader may count
+    `matches` have a place, `computed` follow from others, `absent` do neither; `counts` neither, but a reader may count
     or compute them. `misplaced` stand in the source for another row, column, period or thing, or are wrong results.
     """
 
-    found: tuple[Found, ...] = ()
+    matches: tuple[FigureMatch, ...] = ()
     computed: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
     counts: tuple[str, ...] = ()
@@ -112,12 +113,12 @@ class FigureCheck(NamedTuple):
     @property
     def confirmed(self) -> frozenset[str]:
         """The figures that have a place of their own or are computed, as they are written."""
-        found = [one.figure.number.text for one in self.found]
+        found = [one.figure.number.text for one in self.matches]
         return frozenset([*found, *self.computed]).difference(self.misplaced)
 
     def proved_in(self, claim: Text) -> Iterator[Number]:
         """Yield the figures of the claim that are found or computed."""
-        yield from (one.figure.number for one in self.found)
+        yield from (one.figure.number for one in self.matches)
         yield from (number for number in claim.numbers if number.text in self.computed)
 
 
@@ -133,24 +134,25 @@ class FigureIndex:
         self.weight = passage.word_weights.of
         self.places = [place for index in range(len(passage.units)) for place in self._places(index)]
 
-    def _places(self, index: int) -> Iterator[Place]:
+    def _places(self, index: int) -> Iterator[PlacedFigure]:
         unit, evidence = self.passage.units[index], self.passage.unit_evidence[index]
         if not unit.cells:
             text = evidence.quoted
             years = years_of(text.text)
             for number in text.figures:
-                near = _keys(text, number.start - NEAR_CHARS, number.end + NEAR_CHARS)
-                yield Place(index, None, number, near, text.content_keys, years, evidence)
+                start, end = number.start - NEAR_CHARS, number.end + NEAR_CHARS
+                near = frozenset(word.key for word in text.content if start <= word.start < end)
+                yield PlacedFigure(index, None, number, near, text.content_keys, years, evidence)
             return
         label = self._content(unit.label)
         around = self._content(unit.section) | self._content(unit.caption)
         for number in analyze(self.passage.read(unit.label)).numbers if unit.label else ():
-            yield Place(index, -1, number, label, around, frozenset(), evidence)
+            yield PlacedFigure(index, -1, number, label, around, frozenset(), evidence)
         for cell, column in enumerate(evidence.columns):
             years = years_of(column.name)
             named = label | analyze(column.name).content_keys
             for number in column.cell.numbers:
-                yield Place(index, cell, number, named, around, years, evidence)
+                yield PlacedFigure(index, cell, number, named, around, years, evidence)
 
     def _content(self, span: types.Span | None) -> frozenset[str]:
         return analyze(self.passage.read(span)).content_keys if span else frozenset()
@@ -169,20 +171,25 @@ def check_figures(
     `known` ones, those of other sentences. The only year of `asked`, the question, is meant where the claim names none.
     """
     text = analyze(claim)
-    found: list[Found] = []
-    left: list[Figure] = []
+    found: list[FigureMatch] = []
+    left: list[ClaimedFigure] = []
     results = numbers.results_of_equations(claim)
     for figure in _figures(text, years_of(asked)):
-        if figure.number.text in results:
-            left.append(figure)
-            continue
-        best = max(_candidates(figure, text, indexes, quoted), key=lambda one: one.score, default=None)
-        if best is None:
-            left.append(figure)
-        else:
+        matches = () if figure.number.text in results else _matches(figure, text, indexes, quoted)
+        if best := max(matches, key=lambda match: match.score, default=None):
             found.append(best)
-    operands = [*(one.figure.number for one in found), *known, *_beside(found)]
-    computed: list[Figure] = []
+        else:
+            left.append(figure)
+    beside = [  # the other figures of the rows, of which a change may be computed
+        number
+        for match in found
+        if match.place.cell is not None
+        for column in match.place.evidence.columns
+        for number in column.cell.numbers
+        if number.year is None
+    ]
+    operands = [*(match.figure.number for match in found), *known, *beside]
+    computed: list[ClaimedFigure] = []
     for _ in range(2):  # a result may be an operand of the next one
         new = [figure for figure in left if figure not in computed and _is_computed(figure.number, text, operands)]
         computed += new
@@ -196,7 +203,7 @@ def check_figures(
     unknown = [figure.number for figure in left if figure not in computed]
     implied = {number for number in unknown if _is_count(number) or _may_follow(number, claim, indexes)}
     return FigureCheck(
-        found=tuple(found),
+        matches=tuple(found),
         computed=tuple(figure.number.text for figure in computed),
         absent=tuple(number.text for number in unknown if number not in implied),
         counts=tuple(number.text for number in unknown if number in implied),
@@ -213,7 +220,7 @@ def years_of(text: str) -> frozenset[int]:
 # --- what the claim says ---
 
 
-def _figures(claim: Text, asked: frozenset[int] = frozenset()) -> Iterator[Figure]:
+def _figures(claim: Text, asked: frozenset[int] = frozenset()) -> Iterator[ClaimedFigure]:
     """Yield the figures of a claim, without years, days, quarters, and the numbers of list items and of columns."""
     numbered = _LIST_NUMBER.match(claim.text)
     left_out = [numbered.span()] if numbered else []
@@ -228,7 +235,7 @@ def _figures(claim: Text, asked: frozenset[int] = frozenset()) -> Iterator[Figur
     scales = declared_scales(claim.text)
     years = years_of(claim.text)
     operands = numbers.operands(claim.text)  # each may be of a year of its own: "by 953 − 1,204 = −251 in 2024"
-    for number, segment in zip(own, _segments(claim, own), strict=False):
+    for number, segment in zip(own, words_around(claim, own, _BOUNDARY), strict=False):
         named = years_of(segment)
         if not named and len(own) == 1:
             named = years or asked
@@ -236,20 +243,7 @@ def _figures(claim: Text, asked: frozenset[int] = frozenset()) -> Iterator[Figur
         year = next(iter(named)) if is_of_year else None
         is_scaled = len(scales) == 1 and number.scale is None and not number.is_share
         scaled = number._replace(scale=next(iter(scales))) if is_scaled else number
-        yield Figure(scaled, analyze(segment).content_keys, year)
-
-
-def _segments(claim: Text, figures: Sequence[Number]) -> list[str]:
-    """Split a claim into the words around each figure."""
-    cuts = [0]
-    for one, other in itertools.pairwise(figures):
-        between = list(_BOUNDARY.finditer(claim.text, one.end, other.start))
-        cuts.append(between[-1].start() if between else one.end)
-    return [claim.text[start:end] for start, end in zip(cuts, [*cuts[1:], len(claim.text)], strict=False)]
-
-
-def _keys(text: Text, start: int, end: int) -> frozenset[str]:
-    return frozenset(word.key for word in text.content if start <= word.start < end)
+        yield ClaimedFigure(scaled, analyze(segment).content_keys, year)
 
 
 def _is_count(number: Number) -> bool:
@@ -260,9 +254,9 @@ def _is_count(number: Number) -> bool:
 # --- where it stands ---
 
 
-def _candidates(
-    figure: Figure, claim: Text, indexes: Mapping[str, FigureIndex], quoted: Mapping[str, Sequence[types.Span]]
-) -> Iterator[Found]:
+def _matches(
+    figure: ClaimedFigure, claim: Text, indexes: Mapping[str, FigureIndex], quoted: Mapping[str, Sequence[types.Span]]
+) -> Iterator[FigureMatch]:
     is_operand = numbers.shows_computation(claim.text) or bool(numbers.values_in_brackets(claim.text))
     for citation_id, index in indexes.items():
         preferred = quoted.get(citation_id, ())
@@ -270,10 +264,10 @@ def _candidates(
             if is_same_figure(figure.number, place, is_operand=is_operand):
                 is_quoted = index.passage.units[place.unit].span in preferred
                 score = _fit(figure, claim.content_keys, place, index) + (0.5 if is_quoted else 0.0)
-                yield Found(figure, citation_id, place, score)
+                yield FigureMatch(figure, citation_id, place, score)
 
 
-def is_same_figure(claimed: Number, place: Place, *, is_operand: bool = False) -> bool:
+def is_same_figure(claimed: Number, place: PlacedFigure, *, is_operand: bool = False) -> bool:
     """Return whether a figure of a source is the claimed one, exactly or rounded as the claim writes it.
 
     An operand of an equation may leave out its scale.
@@ -293,7 +287,7 @@ def is_same_figure(claimed: Number, place: Place, *, is_operand: bool = False) -
     return any(numbers.is_rounded(claimed, value * scale) for scale in scales)
 
 
-def _fit(figure: Figure, claim: frozenset[str], place: Place, index: FigureIndex) -> float:
+def _fit(figure: ClaimedFigure, claim: frozenset[str], place: PlacedFigure, index: FigureIndex) -> float:
     """Return how well the words and the year of a figure fit a place."""
     score = _share(place.named, claim, index) + 0.7 * _share(place.named, figure.words, index)
     score += 0.5 * _share(place.around, claim, index)
@@ -302,7 +296,7 @@ def _fit(figure: Figure, claim: frozenset[str], place: Place, index: FigureIndex
     return score + 1.2 * _year_fit(figure, place)
 
 
-def _year_fit(figure: Figure, place: Place) -> float:
+def _year_fit(figure: ClaimedFigure, place: PlacedFigure) -> float:
     if figure.year is None or not place.years:
         return 0.0
     return 1.0 if figure.year in place.years else -1.0
@@ -314,7 +308,7 @@ def _share(part: frozenset[str], whole: frozenset[str], index: FigureIndex) -> f
     return sum(index.weight(key) for key in part if key in whole) / total if total else 0.0
 
 
-def _misplaced(found: Sequence[Found], claim: Text, indexes: Mapping[str, FigureIndex]) -> Iterator[str]:
+def _misplaced(found: Sequence[FigureMatch], claim: Text, indexes: Mapping[str, FigureIndex]) -> Iterator[str]:
     """Yield figures of another period than the claim names, or of another row or column than it names in full."""
     for one in found:
         is_named = one.place.cell is not None and _is_named_otherwise(one, claim, indexes[one.citation_id])
@@ -322,7 +316,7 @@ def _misplaced(found: Sequence[Found], claim: Text, indexes: Mapping[str, Figure
             yield one.figure.number.text
 
 
-def _is_named_otherwise(one: Found, claim: Text, index: FigureIndex) -> bool:
+def _is_named_otherwise(one: FigureMatch, claim: Text, index: FigureIndex) -> bool:
     """Return whether the words of a figure name another cell of its table in full, and the claim not its own cell."""
     if one.place.named <= claim.content_keys:
         return False
@@ -340,7 +334,7 @@ def _is_named_otherwise(one: Found, claim: Text, index: FigureIndex) -> bool:
     )
 
 
-def _has_other_sign(one: Found, claim: Text) -> bool:
+def _has_other_sign(one: FigureMatch, claim: Text) -> bool:
     """Return whether the claim writes a minus sign where the source has a positive figure."""
     if one.place.cell is None or one.place.cell < 0:
         return False
@@ -350,7 +344,7 @@ def _has_other_sign(one: Found, claim: Text) -> bool:
     return is_negative and not cell[: one.place.number.start].strip("$€£¥ ")
 
 
-def _exchanged(found: Sequence[Found], indexes: Mapping[str, FigureIndex]) -> Iterator[str]:
+def _exchanged(found: Sequence[FigureMatch], indexes: Mapping[str, FigureIndex]) -> Iterator[str]:
     """Yield pairs of figures whose words fit clearly better the other way round."""
     for one, other in itertools.combinations(found, 2):
         if one.citation_id != other.citation_id or one.figure.number.values == other.figure.number.values:
@@ -369,7 +363,7 @@ _FROM = re.compile(r"\bfrom\b[^\d]{0,40}$", re.IGNORECASE)
 _TO = re.compile(r"\bto\b[^\d]{0,40}$", re.IGNORECASE)
 
 
-def _turned(found: Sequence[Found], claim: Text) -> Iterator[str]:
+def _turned(found: Sequence[FigureMatch], claim: Text) -> Iterator[str]:
     """Yield the figures of a change whose first figure is of the later period."""
     first = [one for one in found if _FROM.search(claim.text[: one.figure.number.start])]
     last = [one for one in found if _TO.search(claim.text[: one.figure.number.start])]
@@ -383,20 +377,6 @@ def _turned(found: Sequence[Found], claim: Text) -> Iterator[str]:
 # --- what is computed ---
 
 
-def _beside(found: Sequence[Found]) -> Iterator[Number]:
-    """Yield the other figures of the rows that have a figure, of which a change may be computed."""
-    for one in found:
-        if one.place.cell is not None:
-            for column in one.place.evidence.columns:
-                yield from (number for number in column.cell.numbers if number.year is None)
-
-
-def _is_result(figure: Number, value: float) -> bool:
-    """Return whether a figure is the value of an expression, in any scale or as a percentage."""
-    factors = (1.0, 100.0) if figure.is_share else (1.0, *ANY_SCALE)
-    return any(numbers.is_rounded(figure, value * factor) for factor in factors)
-
-
 def _is_computed(figure: Number, claim: Text, operands: Sequence[Number]) -> bool:
     """Return whether a figure is that of another sentence, or the result of an expression in the claim.
 
@@ -408,9 +388,11 @@ def _is_computed(figure: Number, claim: Text, operands: Sequence[Number]) -> boo
     bare = figure._replace(scale=None)
     own = {number.start: numbers.plain_value(number, with_scale=False) for number in claim.numbers if not number.year}
     own.pop(figure.start, None)
+    factors = (1.0, 100.0) if figure.is_share else (1.0, *ANY_SCALE)
+    in_brackets = [value * factor for value in numbers.values_in_brackets(claim.text) for factor in factors]
     return (
         numbers.is_shown_by_equation(claim.text, figure, operands)
-        or any(_is_result(figure, value) for value in numbers.values_in_brackets(claim.text))
+        or any(numbers.is_rounded(figure, value) for value in in_brackets)
         or any(numbers.is_rounded(bare, value) for start, value in own.items() if start < figure.start)
         or (len(own) > 2 and numbers.is_rounded(bare, sum(own.values())))
         or any(numbers.is_rounded(bare, value) for value in _results_of_two(figure, operands))
@@ -425,14 +407,11 @@ def _may_follow(figure: Number, claim: str, indexes: Mapping[str, FigureIndex]) 
             bare = figure._replace(scale=None)
             if any(numbers.is_rounded(bare, value) for value in _results_of_two(figure, [*there, *_WHOLE])):
                 return True
-            if any(one.is_share and numbers.is_rounded(bare, value / 100) for one, value in _products(there)):
-                return True
+            values = [(number, numbers.plain_value(number, with_scale=False)) for number in there[:MAX_OPERANDS]]
+            for (share, percent), (_, whole) in itertools.permutations(values, 2):
+                if share.is_share and numbers.is_rounded(bare, percent * whole / 100):
+                    return True
     return False
-
-
-def _products(operands: Sequence[Number]) -> Iterator[tuple[Number, float]]:
-    for one, other in itertools.permutations(operands[:MAX_OPERANDS], 2):
-        yield one, numbers.plain_value(one, with_scale=False) * numbers.plain_value(other, with_scale=False)
 
 
 def _results_of_two(figure: Number, operands: Sequence[Number]) -> Iterator[float]:

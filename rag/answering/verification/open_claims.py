@@ -10,10 +10,10 @@ from rag import prompts, types
 from rag.answering.text.analyzed_text import analyze
 from rag.answering.text.clauses import refers_back
 from rag.answering.text.named_entities import is_term
-from rag.answering.verification.entailment import GENERIC_NAMES, UNRELATED, Judgement
 from rag.answering.verification.figure_places import NO_FIGURES, FigureCheck
 from rag.answering.verification.missing_facts import missing_facts
 from rag.answering.verification.quote_matching import QuotablePassage, Quote
+from rag.answering.verification.word_comparison import GENERIC_NAMES, UNRELATED, Judgement
 
 MAX_EVIDENCE_CHARS = 1400
 """Limit of the evidence, about 300 tokens: the entailment model's time grows with it."""
@@ -32,7 +32,7 @@ MIN_NAME_CHARS = 3
 """Shorter first words of a document's name, like the "M" of "3M", are no name to look for."""
 
 
-class Place(NamedTuple):
+class SourceSentence(NamedTuple):
     """A sentence of a source."""
 
     citation_id: str
@@ -45,7 +45,7 @@ class OpenClaim:
     """A claim that a judge is asked about.
 
     `wording` is what the answer says; in `text` the name of the company that wrote the document is replaced by "the
-    company" where the evidence says "we". `places` are the sentences of its sources that may prove it, in reading
+    company" where the evidence says "we". `sentences` are the sentences of its sources that may prove it, in reading
     order; `before` is the sentence of the answer before it, if that is proved and the claim refers back to it. `vetoes`
     are facts that speak against it. `replaced` are its words that stand where the evidence has others,
     `has_other_words` is whether the evidence lacks words of it, `is_contradicted` whether its words contradict the
@@ -54,7 +54,7 @@ class OpenClaim:
     """
 
     text: str
-    places: tuple[Place, ...]
+    sentences: tuple[SourceSentence, ...]
     before: str = ""
     vetoes: tuple[str, ...] = ()
     replaced: tuple[str, ...] = ()
@@ -67,12 +67,12 @@ class OpenClaim:
     @property
     def rests_on_rows(self) -> bool:
         """Whether it has figures, and rows of tables are among the evidence."""
-        return bool(analyze(self.text).numbers) and any(" | " in place.text for place in self.places)
+        return bool(analyze(self.text).numbers) and any(" | " in sentence.text for sentence in self.sentences)
 
     @property
     def evidence(self) -> str:
         """The sentences as one text."""
-        lines = dict.fromkeys(line for place in self.places for line in place.text.split("\n"))
+        lines = dict.fromkeys(line for sentence in self.sentences for line in sentence.text.split("\n"))
         return "\n".join(filter(None, [self.before, *lines]))
 
 
@@ -97,22 +97,22 @@ def open_claim(
         )
         for citation_id, passage in passages.items()
     }
-    places = tuple(
-        Place(citation_id, span, _shown(passages[citation_id], span))
+    sentences = tuple(
+        SourceSentence(citation_id, span, _shown(passages[citation_id], span))
         for citation_id, spans in chosen.items()
         for span in spans
     )
-    evidence = [piece for place in places for piece in passages[place.citation_id].evidence(place.span)]
+    evidence = [piece for sentence in sentences for piece in passages[sentence.citation_id].evidence(sentence.span)]
     before = before if refers_back(claim) else ""
     around = [before, *(text for passage in passages.values() for text in (passage.text, *passage.titles))]
-    texts = [before, *(place.text for place in places)]
+    texts = [before, *(sentence.text for sentence in sentences)]
     text = _without_own_name(claim, " ".join(texts), names)
     own_name = {word.text for word in analyze(claim).words} - {word.text for word in analyze(text).words}
     vetoes = [*(veto for veto in judgement.vetoes if veto not in own_name), *missing_facts(text, evidence, around)]
     known = frozenset[str]().union(*(analyze(one).keys for one in texts))
     return OpenClaim(
         text,
-        places,
+        sentences,
         before,
         tuple(dict.fromkeys(veto for veto in vetoes if veto not in figures.confirmed)),
         judgement.replaced,

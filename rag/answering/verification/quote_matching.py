@@ -8,7 +8,7 @@ import html
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from rapidfuzz import fuzz
@@ -23,7 +23,7 @@ from rag.answering.text.clauses import refers_back
 from rag.answering.text.measurement_units import currencies
 from rag.answering.text.normalized_text import Undecorated, has_signs, normalize, undecorated
 from rag.answering.text.sentences import one_line
-from rag.answering.verification.evidence import Evidence, Weights
+from rag.answering.verification.evidence import Evidence, WordWeights
 from rag.answering.verification.table_figures import Column
 from rag.ingestion.language_detection import detect
 from rag.retrieval import Reranker
@@ -55,10 +55,6 @@ LIKELY_UNITS = 12
 
 NUMBER_WEIGHT = 3.0
 """Weight of a number in relation to a word: it identifies its source better."""
-
-
-def _is_sentence(unit: Unit, text: str) -> bool:
-    return unit.kind is types.BlockKind.TEXT and text.endswith((".", "!", "?", ":", ";", "。", "！", "？"))
 
 
 class Quote(NamedTuple):
@@ -106,7 +102,7 @@ class QuotablePassage:
         self.scales: numbers.Scales = declared_scales(self.text) or None
         self._normalized = normalize(self.text)
         self._words = [term_weights.content_words(self.read(unit.span)) for unit in self.units]
-        self._rarity = term_weights.idf(self._words)
+        self._rarity = WordWeights(term_weights.idf(self._words))
         self._paraphrases: dict[tuple[str, Reranker], types.Span | None] = {}
 
     def slice(self, span: types.Span) -> str:
@@ -134,9 +130,9 @@ class QuotablePassage:
         return self._normalized.text
 
     @functools.cached_property
-    def word_weights(self) -> Weights:
+    def word_weights(self) -> WordWeights:
         """The weights of its words, the rarer the greater."""
-        return Weights(term_weights.idf([[word.key for word in text.content] for text in self._texts]))
+        return WordWeights(term_weights.idf([[word.key for word in text.content] for text in self._texts]))
 
     def units_at(self, span: types.Span) -> list[types.Span]:
         """Return the whole sentences and rows that `span` touches."""
@@ -223,7 +219,8 @@ class QuotablePassage:
 
     def _possible_scales(self, unit: Unit, declared: numbers.Scales) -> numbers.Scales:
         """Return the scales its bare figures may have: for rows also the only scale that the page declares."""
-        if _is_sentence(unit, text := self.read(unit.span)):
+        text = self.read(unit.span)
+        if unit.kind is types.BlockKind.TEXT and text.endswith((".", "!", "?", ":", ";", "。", "！", "？")):
             return declared_scales(text)
         if declared is not None:
             return declared
@@ -273,8 +270,8 @@ class QuotablePassage:
         return Quote(max(spans, key=lambda span: span.end - span.start), types.Verdict.CORRECTED)
 
     def _find_exact(self, proposed: str) -> types.Span | None:
-        for candidate in (proposed.strip(), proposed.strip(_EDGES + ".,;:")):
-            wanted = normalize(candidate).text
+        for words in (proposed.strip(), proposed.strip(_EDGES + ".,;:")):
+            wanted = normalize(words).text
             found = self._normalized.text.find(wanted) if wanted else -1
             while found >= 0:
                 span = self._span(found, found + len(wanted))
@@ -368,45 +365,40 @@ class QuotablePassage:
         exact = self._find_exact(claim)
         if exact is not None:
             return Quote(exact, types.Verdict.VERIFIED)
-        coverages = self._coverages(claim)
-        best = self._best_window(claim, coverages)
+        best = self._best_window(claim)
         if best is not None and best[1] >= least:
             return Quote(best[0], types.Verdict.CORRECTED)
         span = self._best_paraphrase(claim, reranker) if reranker else None
         return Quote(span, types.Verdict.CORRECTED) if span else None
 
     def _weights(self, claim: str) -> dict[str, float]:
-        unseen = max(self._rarity.values(), default=1.0)
-        return {
-            word: self._rarity.get(word, unseen) * (NUMBER_WEIGHT if word[0].isdigit() else 1.0)
+        """Return the share of each word of the claim in the weight of all."""
+        weights = {
+            word: self._rarity.of(word) * (NUMBER_WEIGHT if word[0].isdigit() else 1.0)
             for word in term_weights.content_words(claim)
         }
-
-    def _coverages(self, claim: str) -> list[float]:
-        """Return the share of the claim's weighted words in each unit."""
-        weights = self._weights(claim)
         total = sum(weights.values()) or 1.0
-        return [sum(weights.get(word, 0.0) for word in set(words)) / total for words in self._words]
+        return {word: weight / total for word, weight in weights.items()}
 
-    def _best_window(self, claim: str, coverages: Sequence[float]) -> tuple[types.Span, float] | None:
+    @staticmethod
+    def _covered(weights: Mapping[str, float], words: Iterable[str]) -> float:
+        return sum(weights.get(word, 0.0) for word in set(words))
+
+    def _best_window(self, claim: str) -> tuple[types.Span, float] | None:
         """Return the unit that covers the claim best, or two neighbours that cover clearly more."""
+        weights = self._weights(claim)
+        coverages = [self._covered(weights, words) for words in self._words]
         if not coverages:
             return None
         best = max(range(len(coverages)), key=lambda index: (coverages[index], -len(self._words[index])))
         span, coverage = self.units[best].span, coverages[best]
-        weights = self._weights(claim)
-        total = sum(weights.values()) or 1.0
         for first in (best - 1, best):
-            if not 0 <= first < len(coverages) - 1:
+            pair = self.units[max(first, 0) : first + 2]
+            if len(pair) < 2 or any(unit.kind is not types.BlockKind.TEXT for unit in pair):
                 continue
-            if (
-                self.units[first].kind is not types.BlockKind.TEXT
-                or self.units[first + 1].kind is not types.BlockKind.TEXT
-            ):
-                continue
-            both = sum(weights.get(word, 0.0) for word in {*self._words[first], *self._words[first + 1]}) / total
+            both = self._covered(weights, [*self._words[first], *self._words[first + 1]])
             if both >= coverage + SECOND_SENTENCE_GAIN:
-                span, coverage = types.Span(self.units[first].span.start, self.units[first + 1].span.end), both
+                span, coverage = types.Span(pair[0].span.start, pair[1].span.end), both
         return span, coverage
 
     def find_paraphrase(self, claim: str, reranker: Reranker | None = None) -> Quote | None:
@@ -420,7 +412,8 @@ class QuotablePassage:
         """Return the sentence that the cross-encoder finds nearest to the claim, if near enough; asked once."""
         key = (claim, reranker)
         if key not in self._paraphrases:
-            coverages = self._coverages(claim)
+            weights = self._weights(claim)
+            coverages = [self._covered(weights, words) for words in self._words]
             order = sorted(range(len(coverages)), key=lambda index: -coverages[index])[:RERANKED_SENTENCES]
             scores = reranker.scores(claim, [self.read(self.units[index].span) for index in order]) if order else []
             score, index = max(zip(scores, order, strict=True), default=(0.0, 0))
@@ -429,9 +422,7 @@ class QuotablePassage:
 
     def shared(self, claim: str, span: types.Span) -> float:
         """Return the share of the claim's weighted words that the text at `span` has."""
-        weights = self._weights(claim)
-        words = set(term_weights.content_words(self.read(span)))
-        return sum(weights.get(word, 0.0) for word in words) / (sum(weights.values()) or 1.0)
+        return self._covered(self._weights(claim), term_weights.content_words(self.read(span)))
 
     # --- numbers that a quote leaves open ---
 
@@ -439,10 +430,10 @@ class QuotablePassage:
         """Return units around `span` with some of the `missing` numbers: column names, heading, neighbours."""
         wanted = " ".join(missing)
         found: list[types.Span] = []
-        for candidate in self._around(span):
-            left = numbers.unsupported(wanted, [self.read(candidate)], scales=self.scales)
+        for near in self._around(span):
+            left = numbers.unsupported(wanted, [self.read(near)], scales=self.scales)
             if len(left) < len(numbers.find_numbers(wanted)):
-                found.append(candidate)
+                found.append(near)
                 wanted = " ".join(left)
             if not wanted:
                 break

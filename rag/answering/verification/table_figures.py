@@ -24,6 +24,15 @@ _BOUNDARY = re.compile(r"[;,]\s|\b(?:and|but|while|whereas|from|to|compared|vers
 """Boundaries between the words of one figure and those of the next."""
 
 
+def words_around(claim: Text, figures: Sequence[Number], boundary: re.Pattern[str]) -> list[str]:
+    """Split a claim into the words around each figure, at the last `boundary` between two of them."""
+    cuts = [0]
+    for first, second in itertools.pairwise(figures):
+        between = list(boundary.finditer(claim.text, first.end, second.start))
+        cuts.append(between[-1].start() if between else first.end)
+    return [claim.text[start:end] for start, end in itertools.pairwise([*cuts, len(claim.text)])]
+
+
 class Column(NamedTuple):
     """A cell of a row and its column name."""
 
@@ -39,9 +48,13 @@ def wrong_columns(claim: Text, label: str, columns: Sequence[Column], is_same: I
         return []
     lead = _named_columns(claim.text[: held[0].start], label, names)
     found: list[str] = []
-    for number, words in zip(held, _segments(claim, held), strict=True):
+    for number, words in zip(held, words_around(claim, held, _BOUNDARY), strict=True):
         places = _columns_with(number, columns, is_same)
-        best = _best_columns(_named_columns(words, label, names) or lead, names)
+        # the columns with most of the words, and among them those with the fewest others
+        named = _named_columns(words, label, names) or lead
+        shared = [(len(named & name), -len(name - named)) for name in names]
+        most = max(shared)
+        best = {place for place, own in enumerate(shared) if own == most} if most[0] else set()
         if best and not best & set(places):
             found += [columns[place].name for place in places[:1]]
     return found
@@ -81,26 +94,10 @@ def _columns_with(number: Number, columns: Sequence[Column], is_same: IsSame) ->
     ]
 
 
-def _segments(claim: Text, held: Sequence[Number]) -> list[str]:
-    """Split the claim into the words around each figure."""
-    cuts = [0]
-    for one, other in itertools.pairwise(held):
-        between = list(_BOUNDARY.finditer(claim.text, one.end, other.start))
-        cuts.append(between[-1].start() if between else one.end)
-    return [claim.text[start:end] for start, end in zip(cuts, [*cuts[1:], len(claim.text)], strict=False)]
-
-
 def _named_columns(words: str, label: str, names: Sequence[frozenset[str]]) -> frozenset[str]:
     """Return the words of column names in `words` that are not in the row's label."""
     known = frozenset[str]().union(*names)
     return (_tokens(words) & known) - _tokens(label)
-
-
-def _best_columns(chosen: frozenset[str], names: Sequence[frozenset[str]]) -> set[int]:
-    """Return the columns with most of the chosen words, and among them those with the fewest others."""
-    shared = [(len(chosen & name), -len(name - chosen)) for name in names]
-    most = max(shared)
-    return {place for place, own in enumerate(shared) if own == most} if most[0] else set()
 
 
 def _tokens(text: str) -> frozenset[str]:
@@ -132,7 +129,7 @@ def undeclared_scales(claim: Text, source: Text, scales: Scales) -> list[str]:
     if scales is not None:
         return []
     return [
-        _scale_word(number)
+        re.sub(r"^[\d.,'’\s-]+", "", number.text) or number.text
         for number in claim.numbers
         if number.scale is not None
         and any(is_same(number, other, None) for other in source.numbers)
@@ -148,7 +145,3 @@ def omitted_scale(claim: Text, row: Text, cells: Iterable[Text], declared: Scale
     bare = [number for cell in cells for number in cell.numbers if number.scale is None]
     is_bare = any(is_same(amount, other, _NO_SCALE) for amount in amounts for other in bare)
     return [SCALE_NAMES.get(scale, f"{scale:,.0f}") for scale in sorted(declared)] if is_bare else []
-
-
-def _scale_word(number: Number) -> str:
-    return re.sub(r"^[\d.,'’\s-]+", "", number.text) or number.text

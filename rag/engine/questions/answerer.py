@@ -6,30 +6,28 @@ import functools
 import time
 import uuid
 from collections.abc import Generator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from rag import answering, errors, prompts, providers, retrieval, tracing, types
 from rag.answering.conversation import suggested_questions
 from rag.answering.conversation.page_notes import page_note
 from rag.answering.extraction import extractive_answer, question_intent
-from rag.answering.extraction.extractive_answer import Choice
 from rag.answering.generation.context import MIN_SOURCE_TOKENS, build_fitting_context
 from rag.answering.generation.model_answer import Output, Writer, count_tokens, prompt_messages, stream_visible
 from rag.answering.text.markup import plain_text
 from rag.answering.verification import citations
 from rag.answering.verification.checkable_statements import is_refusal
-from rag.answering.verification.citations import ParsedAnswer
 from rag.answering.verification.grounding import Grounder
-from rag.answering.verification.meaning import Prompted
+from rag.answering.verification.judges import Prompted
 from rag.engine.conversations.provenance import provenance
 from rag.engine.library import saved_filters
 from rag.engine.library.pages import Pages
-from rag.engine.questions.ambiguity import WhichDocument
+from rag.engine.questions.ambiguity import disambiguate
 from rag.engine.questions.composite_answers import CompositeAnswers, single_answer
 from rag.engine.questions.document_mentions import aliases
 from rag.engine.questions.search import Search
 from rag.engine.questions.suggestions import Suggestions
-from rag.engine.questions.whole_documents import WholeDocuments
+from rag.engine.questions.whole_documents import whole_documents
 from rag.engine.request_parsing import request_key_errors, restrict_to_documents
 from rag.engine.workspace import Workspace
 from rag.ingestion.language_detection import detect
@@ -85,7 +83,7 @@ class Answerer:
         self.llm = llm
         self.stop = stop
         self.read_documents = read_documents
-        self._asked = request.question
+        self._question = request.question
         self._rewritten: str | None = None
         self._started = time.perf_counter()
         if tools is not None:
@@ -98,25 +96,23 @@ class Answerer:
 
     @functools.cached_property
     def tools(self) -> Tools:
-        """The models and stores of the workspace."""
-        models = self.workspace.models
-        judge = self._judge(self.llm) if self.llm else None
-        locate = Pages(self.workspace).locate
-        return Tools(locate, models.reranker, models.reader, judge, self.workspace.store.caches)
+        """The models and stores of the workspace.
 
-    def _judge(self, llm: "LLM") -> answering.MeaningJudge:
-        """Return the judge of meaning for what `llm` writes: itself, the entailment model, or both."""
-        models = self.workspace.models
-        second = answering.EntailmentJudge(models.entailment_model)
-        wanted = self.options.judge_with_model
-        if wanted is False or (wanted is None and providers.is_small(llm)):
-            return second
-        room = max(self.generation.max_output_tokens, answering.JUDGE_TOKENS)
-        exact = models.language_model(
-            self.generation.model_copy(update={"temperature": 0.0, "max_output_tokens": room})
-        )
-        memory = self.workspace.store.caches if self.options.use_cache else None
-        return answering.LanguageModelJudge(retrieval.Completions(exact or llm, memory), self.model, second)
+        What a small model writes is judged by the entailment model alone, unless the request says otherwise.
+        """
+        models, options = self.workspace.models, self.options
+        locate, memory = Pages(self.workspace).locate, self.workspace.store.caches
+        if self.llm is None:
+            return Tools(locate, models.reranker, models.reader, None, memory)
+        judge: answering.MeaningJudge = answering.EntailmentJudge(models.entailment_model)
+        if options.judge_with_model or (options.judge_with_model is None and not providers.is_small(self.llm)):
+            tokens = max(self.generation.max_output_tokens, answering.JUDGE_TOKENS)
+            exact = models.language_model(
+                self.generation.model_copy(update={"temperature": 0.0, "max_output_tokens": tokens})
+            )
+            completions = retrieval.Completions(exact or self.llm, memory if options.use_cache else None)
+            judge = answering.LanguageModelJudge(completions, self.model, judge)
+        return Tools(locate, models.reranker, models.reader, judge, memory)
 
     @functools.cached_property
     def search(self) -> Search:
@@ -136,11 +132,32 @@ class Answerer:
         What fails before the answer begins is raised here. Raises as `Questions.answer`.
         """
         self._understand()
+        question = self.request.question
         with request_key_errors(self.request.auth):
-            if composite := self._composite_events():
-                return self._finish(composite, self.request.auth)
-            events, found = self._search()
-        return self._finish(events, self.generation.auth, found)
+            events: Events | None = None
+            if self.llm is None:
+                events = self.composite.events(question)
+            elif providers.is_small(self.llm):  # small models take other rows, and compute wrongly
+                events = self.composite.computed_figure(question)
+            if events:
+                return self._finish(events, self.request.auth)
+            query = retrieval.Query(question)
+            hits: Sequence[types.Hit] = self.composite.model_passages(question) if self.llm else ()
+            self.read_documents = whole_documents(self.workspace, self.index, self.request, only_found=bool(hits))
+            if hits:
+                events = self.answer_from(question, hits)
+            else:
+                written = cast("answering.GroundedStream", self.query_engine(streaming=True).query(query))
+                events, hits = written.events, retrieval.to_hits(written.source_nodes)
+                # Only fused scores can be compared between documents: not ranks, nor the scores of one search alone
+                is_comparable = self.search.options.mode == "hybrid" and not self.search.options.by_ranks
+                if self.llm is None and is_comparable:
+                    space = self.index.space
+                    asked_back = disambiguate(self.workspace, space, query, self._documents, self.options)
+                    if asked_back:
+                        return self._finish(single_answer(asked_back), self.generation.auth)
+            search = self.search.response(query, hits, 0.0)
+        return self._finish(events, self.generation.auth, search)
 
     def quote(self) -> types.AnswerResponse:
         """Answer without a language model and a conversation, by several searches or by one."""
@@ -150,11 +167,27 @@ class Answerer:
 
     def _quote_from_one_search(self, request: types.AnswerRequest) -> types.AnswerResponse:
         """Answer a request, such as for a part of the question, by one search and in the documents' words."""
-        part = Answerer(self.workspace, self.index, request)
-        response = part.query_engine().query(retrieval.Query(request.question))
-        if not isinstance(response, answering.GroundedResponse) or response.answer is None:
-            raise errors.GroundingError(N_("The answer broke off before it was checked. Ask again."))
-        return response.answer
+        query_engine = Answerer(self.workspace, self.index, request).query_engine(streaming=True)
+        written = cast("answering.GroundedStream", query_engine.query(retrieval.Query(request.question)))
+        return answering.final_answer(written.events)
+
+    def query_engine(
+        self,
+        *,
+        streaming: bool = False,
+        retriever: "BaseRetriever | None" = None,
+        postprocessors: "Sequence[BaseNodePostprocessor] | None" = None,
+        synthesizer: "BaseSynthesizer | None" = None,
+    ) -> "RetrieverQueryEngine":
+        """Return LlamaIndex's query engine of the search and the answer; given parts replace ours."""
+        import llama_index.core
+        from llama_index.core.query_engine import RetrieverQueryEngine
+
+        return RetrieverQueryEngine(
+            retriever or self.search.retriever(),
+            synthesizer or answering.GroundedSynthesizer(self.answer_from, streaming=streaming),
+            self.search.stages() if postprocessors is None else [*postprocessors],
+        )
 
     # --- understand ---------------------------------------------------------------------------------
 
@@ -179,76 +212,23 @@ class Answerer:
     def _completed_by_rules(self) -> str:
         """Complete a follow-up question by rules; it asks the document that the question before named at its end."""
         documents = self._documents()
-        names = {" ".join(alias) for one in documents if one.searchable for alias in aliases(one) if len(alias) <= 3}
-        asked = [turn for turn in self.request.history if turn.role == "user"]
-        document_names = {document.name for document in documents}
-        turns = [suggested_questions.without_document(turn.content, document_names) for turn in asked]
-        history = [turn.model_copy(update={"content": text}) for turn, (text, _) in zip(asked, turns, strict=True)]
-        question = answering.condense(self._asked, history, None, sorted(names))
-        place = turns[-1][1] if turns else None
-        return suggested_questions.in_document(question, place) if place and question != self._asked else question
+        question, turns = self.request.question, [turn for turn in self.request.history if turn.role == "user"]
+        searchable = [document for document in documents if document.searchable]
+        names = {" ".join(alias) for document in searchable for alias in aliases(document) if len(alias) <= 3}
+        history, last_document = list[types.Message](), None
+        for turn in turns:
+            text, last_document = suggested_questions.without_document(turn.content, {one.name for one in documents})
+            history.append(turn.model_copy(update={"content": text}))
+        completed = answering.condense(question, history, None, sorted(names))
+        if last_document and completed != question:
+            return suggested_questions.in_document(completed, last_document)
+        return completed
 
     def _documents(self, limit: int | None = None) -> list[types.Document]:
         """Return the documents that the request asks."""
         filters = saved_filters.resolve_saved_filter(self.workspace.store, self.request).retrieval.filters
         query = types.DocumentQuery(filters=filters, disabled=False)
         return self.workspace.store.documents.list(self.index.id, query, limit=limit)
-
-    # --- search -------------------------------------------------------------------------------------
-
-    def _composite_events(self) -> Events | None:
-        """Return the events of an answer that combines several searches; None if a single one, or the model, answers.
-
-        Figures that are read or computed from cells are not left to a small model.
-        """
-        if self.llm is None:
-            return self.composite.events(self.request.question)
-        return self.composite.computed_figure(self.request.question) if providers.is_small(self.llm) else None
-
-    def _search(self) -> tuple[Events, types.SearchResponse | None]:
-        """Search, and return the events of the answer from what is found; or ask back which document is meant."""
-        query = retrieval.Query(self.request.question)
-        hits: Sequence[types.Hit] = self.composite.model_passages(self.request.question) if self.llm else ()
-        whole = WholeDocuments(self.workspace, self.index, self.request, only_found=bool(hits))
-        self.read_documents = whole.read
-        if hits:
-            events = self.answer_from(self.request.question, hits)
-        else:
-            response = self.query_engine(streaming=True).query(query)
-            if not isinstance(response, answering.GroundedStream):
-                raise errors.GroundingError(N_("The answer broke off before it was checked. Ask again."))
-            events, hits = response.events, retrieval.to_hits(response.source_nodes)
-            if self.llm is None and (asked_back := self._asked_back(query)):
-                return single_answer(asked_back), None
-        return events, self.search.response(query, hits, 0.0)
-
-    def query_engine(
-        self,
-        *,
-        streaming: bool = False,
-        retriever: "BaseRetriever | None" = None,
-        postprocessors: "Sequence[BaseNodePostprocessor] | None" = None,
-        synthesizer: "BaseSynthesizer | None" = None,
-    ) -> "RetrieverQueryEngine":
-        """Return LlamaIndex's query engine of the search and the answer; given parts replace ours."""
-        import llama_index.core
-        from llama_index.core.query_engine import RetrieverQueryEngine
-
-        return RetrieverQueryEngine(
-            retriever or self.search.retriever(),
-            synthesizer or answering.GroundedSynthesizer(self.answer_from, streaming=streaming),
-            self.search.stages() if postprocessors is None else [*postprocessors],
-        )
-
-    def _asked_back(self, query: "retrieval.Query") -> types.AnswerResponse | None:
-        """Return the question which document is meant, if that is unclear.
-
-        Only fused scores can be compared between documents: not ranks, nor the scores of one search alone.
-        """
-        options = self.search.options
-        if options.mode != "hybrid" or options.by_ranks:
-            return None
-        return WhichDocument(self.workspace, self.index.space).ask(query, self._documents, self.options)
 
     # --- from the passages to the verified answer ---------------------------------------------------
 
@@ -284,7 +264,8 @@ class Answerer:
             )
             output = yield from self._write(self.llm, question, context)
             yield types.AnswerStage(name="checking")
-            answer = self._cite(output, grounder)
+            with tracing.span("attribute"):  # sentences get the sources that they cite, or else one that says it
+                answer = grounder.attribute(citations.parse_filtered(output.text, output.quotes))
             draft = self._verify(answer, output, grounder, context)
             if grounder.leaves_open(answer.claims, answer.text):
                 so_far = self._decide(draft, hits, started)
@@ -326,7 +307,7 @@ class Answerer:
         in_time = providers.reading_budget(llm) or budget
         return build_fitting_context(hits, budget_tokens=min(budget, in_time), room=room, documents=documents)
 
-    # --- write, cite, verify ------------------------------------------------------------------------
+    # --- write, verify ------------------------------------------------------------------------
 
     def _write(
         self, llm: "LLM", question: str, context: answering.Context
@@ -339,14 +320,9 @@ class Answerer:
         written = tracing.streaming("model", lambda: writer.write(prompt), model=self.model)
         return (yield from stream_visible(written, context.hits))
 
-    def _cite(self, output: Output, grounder: Grounder) -> ParsedAnswer:
-        """Return the sentences of an output, each with the sources that it cites, or else a source that says it."""
-        with tracing.span("attribute"):
-            return grounder.attribute(citations.parse_filtered(output.text, output.quotes))
-
     def _verify(
         self,
-        answer: ParsedAnswer,
+        answer: citations.ParsedAnswer,
         output: Output,
         grounder: Grounder,
         context: answering.Context,
@@ -382,12 +358,21 @@ class Answerer:
 
         Comments answer what asks for them, or what nothing else answers; words that are struck out or hidden never.
         """
-        choice, sources = self._choose(question, context, rewritings, types.PAGE_TEXT)
-        is_in_comment = not choice.extracts or question_intent.asks_for_comments(question)
-        if is_in_comment:
-            of_comments = self._choose(question, context, rewritings, frozenset({types.BlockKind.NOTE}))
-            is_in_comment = bool(of_comments[0].extracts)
-            choice, sources = of_comments if is_in_comment else (choice, sources)
+        is_in_comment = False
+        for kinds in (types.PAGE_TEXT, frozenset({types.BlockKind.NOTE})):
+            readable = {id_: lines for id_, hit in context.hits.items() if (lines := hit.of_kinds(kinds)) is not None}
+            with tracing.span("model", model=answering.EXTRACTIVE_MODEL):
+                extracts = extractive_answer.choose(
+                    question,
+                    list(readable.values()),
+                    reranker=self.tools.reranker,
+                    reader=self.tools.reader,
+                    rewritings=rewritings,
+                )
+            if kinds is types.PAGE_TEXT or extracts.extracts:
+                choice, sources, is_in_comment = extracts, readable, kinds is not types.PAGE_TEXT
+            if choice.extracts and not question_intent.asks_for_comments(question):
+                break
         grounder = Grounder(sources, locate=self.tools.locate)
         ids = {id(hit): citation_id for citation_id, hit in sources.items()}
         several = len({hit.passage.document_id for hit in context.hits.values()}) > 1
@@ -423,27 +408,6 @@ class Answerer:
             likelihood=choice.likelihood if sentences else None,
             model=answering.EXTRACTIVE_MODEL,
         )
-
-    def _choose(
-        self,
-        question: str,
-        context: answering.Context,
-        rewritings: Sequence[types.Rewriting],
-        kinds: frozenset[types.BlockKind],
-    ) -> tuple[Choice, dict[str, types.Hit]]:
-        """Return the best answers among the lines of these `kinds`, and the sources with these lines alone."""
-        sources = {
-            citation_id: own for citation_id, hit in context.hits.items() if (own := hit.of_kinds(kinds)) is not None
-        }
-        with tracing.span("model", model=answering.EXTRACTIVE_MODEL):
-            choice = extractive_answer.choose(
-                question,
-                list(sources.values()),
-                reranker=self.tools.reranker,
-                reader=self.tools.reader,
-                rewritings=rewritings,
-            )
-        return choice, sources
 
     def _quoted_instead(
         self,
@@ -523,11 +487,11 @@ class Answerer:
 
     # --- finish -------------------------------------------------------------------------------------
 
-    def _finish(self, events: Events, auth: types.Auth, found: types.SearchResponse | None = None) -> Events:
+    def _finish(self, events: Events, auth: types.Auth, search: types.SearchResponse | None = None) -> Events:
         """Yield `events` with the answer completed, also the one that is still being judged.
 
-        It gets the question as it was understood, follow-up questions, which page a page's number means, how it was
-        `found`, what it cost and what it was made from. `auth` is the key of the provider that may still fail.
+        It gets the question as it was understood, follow-up questions, which page a page's number means, how the
+        `search` went, what it cost and what it was made from. `auth` is the key of the provider that may still fail.
         """
         at = dt.datetime.now(dt.UTC)
         follow_ups: tuple[str, ...] | None = None  # an answer that is judged comes twice
@@ -535,51 +499,46 @@ class Answerer:
         def complete(answer: types.AnswerResponse) -> types.AnswerResponse:
             nonlocal follow_ups
             if follow_ups is None:
-                known = self._known_questions(answer)
-                is_alone = bool(answer.contexts) and len(self._documents(limit=2)) == 1
-                follow_ups = suggested_questions.follow_ups(
-                    self._rewritten or self._asked, answer, known, is_alone=is_alone
-                )
-            spent = {
-                "embedding_tokens": found.usage.embedding_tokens if found else 0,
+                follow_ups = self._follow_ups(answer)
+            usage = {
+                "embedding_tokens": search.usage.embedding_tokens if search else 0,
                 "latency_ms": (time.perf_counter() - self._started) * 1000,
             }
             completed = {
                 "question": self._rewritten,
                 "follow_ups": answer.follow_ups or follow_ups,
                 "hint": answer.hint or page_note(self.request.question, answer),
-                "retrieval": self._retrieval_summary(answer, found),
-                "usage": answer.usage.model_copy(update=spent),
+                "retrieval": summary.model_copy(update={"returned": len(search.results if search else answer.sources)}),
+                "usage": answer.usage.model_copy(update=usage),
                 "provenance": provenance(answer, self.workspace, self.index, self.request, at),
             }
             return answer.model_copy(update=completed)
 
+        pages: dict[uuid.UUID, set[int]] = {}
+        for hit in search.results if search else ():
+            pages.setdefault(hit.chunk.document_id, set()).update(hit.chunk.pages)
+        options = self.search.options
+        summary = types.RetrievalSummary(
+            top_k=options.top_k,
+            min_score=options.min_score,
+            mode=options.mode,
+            returned=0,
+            pages={document_id: tuple(sorted(numbers)) for document_id, numbers in pages.items()},
+        )
         with contextlib.closing(events), request_key_errors(auth):
             for event in events:
                 yield types.with_changed_answer(event, complete)
 
-    def _known_questions(self, answer: types.AnswerResponse) -> Sequence[str]:
-        """Return questions in the language of the question that the document of the first source answers."""
-        if not answer.contexts:
-            return ()
-        with contextlib.suppress(errors.NotFoundError):  # purged meanwhile
-            document_id = answer.contexts[0].chunk.document_id
-            return Suggestions(self.workspace).known_in(document_id, detect(self.request.question))
-        return ()
-
-    def _retrieval_summary(
-        self, answer: types.AnswerResponse, found: types.SearchResponse | None
-    ) -> types.RetrievalSummary:
-        pages: dict[uuid.UUID, set[int]] = {}
-        for hit in found.results if found else ():
-            pages.setdefault(hit.chunk.document_id, set()).update(hit.chunk.pages)
-        return types.RetrievalSummary(
-            top_k=self.search.options.top_k,
-            min_score=self.search.options.min_score,
-            mode=self.search.options.mode,
-            returned=len(found.results if found else answer.sources),
-            pages={document_id: tuple(sorted(numbers)) for document_id, numbers in pages.items()},
-        )
+    def _follow_ups(self, answer: types.AnswerResponse) -> tuple[str, ...]:
+        """Return what to ask next, with questions in this language that the document of the first source answers."""
+        known: Sequence[str] = ()
+        if answer.contexts:
+            with contextlib.suppress(errors.NotFoundError):  # purged meanwhile
+                document_id = answer.contexts[0].chunk.document_id
+                known = Suggestions(self.workspace).known_in(document_id, detect(self.request.question))
+        is_alone = bool(answer.contexts) and len(self._documents(limit=2)) == 1
+        question = self._rewritten or self._question
+        return suggested_questions.follow_ups(question, answer, known, is_alone=is_alone)
 
 
 def _without_events(extract: Generator[types.AnswerToken, None, types.AnswerResponse]) -> types.AnswerResponse:

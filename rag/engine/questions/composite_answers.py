@@ -1,12 +1,13 @@
-"""Extractive answers that combine several searches: summaries, comparisons, calculations."""
+"""Extractive answers that combine several searches: lists, summaries, comparisons, calculations."""
 
+import functools
+import itertools
 import re
-import uuid
-from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import NamedTuple
 
 from rag import answering, prompts, retrieval, types, vocabulary
-from rag.answering.extraction import answer_fit, document_comparison, lists, signers_and_parties, summary
+from rag.answering.extraction import answer_fit, document_comparison, lists, signers, summary
 from rag.answering.tables import calculation, requested_figures
 from rag.engine.library import saved_filters
 from rag.engine.library.pages import Pages
@@ -16,7 +17,6 @@ from rag.engine.request_parsing import restrict_to_documents
 from rag.engine.workspace import Workspace
 from rag.ingestion.chunking import SECTION_SEPARATOR
 from rag.messages import N_
-from rag.vocabulary.common_questions import asks_parties
 
 MAX_DOCUMENTS = 6
 """A question about more documents is answered by a search."""
@@ -26,6 +26,9 @@ RELATED_SCORE_SHARE = 0.75
 
 STATEMENT_PAGES = 4
 """Number of pages read per financial statement."""
+
+Events = Generator[types.AnswerEvent, None, None]
+Parts = list[answering.Statement | answering.Label]
 
 
 class Side(NamedTuple):
@@ -48,13 +51,19 @@ class CompositeAnswers:
     ) -> None:
         """`quote` answers a part of the question by one search, in the documents' words."""
         self._workspace = workspace
+        self._store = workspace.store
         self._index = index
         self._request = saved_filters.resolve_saved_filter(workspace.store, request)
         self._quote = quote
         self._locate = Pages(workspace).locate
-        self._listed: list[types.Document] | None = None
 
-    def events(self, question: str) -> Generator[types.AnswerEvent, None, None] | None:
+    @functools.cached_property
+    def _documents(self) -> list[types.Document]:
+        """The searchable documents in scope, newest first."""
+        query = types.DocumentQuery(filters=self._request.retrieval.filters, disabled=False)
+        return [document for document in self._store.documents.list(self._index.id, query) if document.searchable]
+
+    def events(self, question: str) -> Events | None:
         """Return the events of the answer, or None if a single search should answer `question`.
 
         Raises:
@@ -62,15 +71,17 @@ class CompositeAnswers:
             errors.GroundingError: a document can no longer be read.
         """
         if found := self._list(question):
-            document, listed, note = found
-            label = answering.Label(f"*{note.format(shown=len(listed.items), count=listed.total)}*")
-            return single_answer(self._compose([label, *summary.to_statements(listed.items, document)]))
+            document, items, note = found
+            label = answering.Label(f"*{note.format(shown=len(items.items), count=items.total)}*")
+            return single_answer(self._compose([label, *summary.to_statements(items.items, document)]))
         if extract := summary.requested_summary(question):
             return self._extract(question, extract)
         if sides := self.sides(question):
             return self._compare(self._answer_side(sides[0]), sides)  # errors are raised before the answer begins
-        answer = self._calculate(question) or self._compare_years(question)
-        return None if answer is None else single_answer(answer)
+        if parts := self._figure(question):
+            return single_answer(self._compose(parts))
+        answer = self._compare_years(question)
+        return single_answer(answer) if answer else None
 
     # --- comparisons ---
 
@@ -80,26 +91,27 @@ class CompositeAnswers:
         compares = document_comparison.compares(question)
         if not (asks_each or compares or re.search(r",|\b(?:and|or|und|oder|et|y)\b", question)):
             return []
-        documents = self._documents()
-        named = find_mentions(question, documents)
-        spans = [mention.span for mention in named]
-        if _are_distinct(named) and (compares or document_comparison.are_listed(question, spans)):
+        mentions = find_mentions(question, self._documents)
+        spans = [mention.span for mention in mentions]
+        ids = [document.id for mention in mentions for document in mention.documents]
+        are_distinct = len(mentions) > 1 and len(ids) == len({*ids})
+        if are_distinct and (compares or document_comparison.are_listed(question, spans)):
             return [
                 Side(
-                    _side_name(mention, question),
-                    mention.documents,
-                    document_comparison.question_for_one(question, spans, mention.span),
+                    documents[0].name if len(documents) == 1 else question[slice(*span)],
+                    documents,
+                    document_comparison.question_for_one(question, spans, span),
                 )
-                for mention in named[:MAX_DOCUMENTS]
+                for span, documents in mentions[:MAX_DOCUMENTS]
             ]
-        chosen = bool(self._request.retrieval.filters.document_ids)
-        is_meant = asks_each or (chosen and not named and compares)
-        if is_meant and 2 <= len(documents) <= MAX_DOCUMENTS:
-            asked = document_comparison.question_for_each(question)
-            return [Side(document.name, (document,), asked) for document in reversed(documents)]
+        is_chosen = bool(self._request.retrieval.filters.document_ids)
+        is_of_all = asks_each or (is_chosen and not mentions and compares)
+        if is_of_all and 2 <= len(self._documents) <= MAX_DOCUMENTS:
+            question = document_comparison.question_for_each(question)
+            return [Side(document.name, (document,), question) for document in reversed(self._documents)]
         return []
 
-    def _compare(self, first: types.AnswerResponse, sides: Sequence[Side]) -> Generator[types.AnswerEvent, None, None]:
+    def _compare(self, first: types.AnswerResponse, sides: Sequence[Side]) -> Events:
         answers: list[tuple[str, types.AnswerResponse]] = []
         text = ""
         for side in sides:
@@ -112,152 +124,121 @@ class CompositeAnswers:
 
     def _answer_side(self, side: Side) -> types.AnswerResponse:
         """Answer one side's question from its documents alone."""
-        worked_out = self._restricted_to(side.documents)._calculate(side.question)
-        if worked_out is not None:
-            return worked_out
-        return self._quote(self._request_for(side.documents).model_copy(update={"question": side.question}))
+        request = self._request_for(side.documents).model_copy(update={"question": side.question})
+        composite = CompositeAnswers(self._workspace, self._index, request, self._quote)
+        parts = composite._figure(side.question)
+        return composite._compose(parts) if parts else self._quote(request)
 
     # --- lists and summaries ---
 
     def _list(self, question: str) -> tuple[types.Document, lists.FoundList, str] | None:
         """Return the list that `question` asks for, its document and a note, if only one document can be meant."""
         may_be_list = lists.may_request_list(question) and not requested_figures.may_request_figure(question)
-        if not (may_be_list or signers_and_parties.may_ask_persons(question)):
+        if not (may_be_list or signers.may_ask_signers(question)):
             return None
-        documents, named = self._named_or_all(question)
+        documents, mentions = self._named_or_all(question)
         if len(documents) != 1:
             return None
-        unnamed = _without_names(question, question, named)
-        if asks_parties(unnamed):
-            found, note = signers_and_parties.find_parties(self._chunks(documents[0])), prompts.PREAMBLE_NOTE
-        elif signers_and_parties.asks_signers(unnamed):
-            found, note = signers_and_parties.find_signers(self._chunks(documents[0]), unnamed), prompts.SIGNATURES_NOTE
-        elif may_be_list and (asked := lists.requested_list(unnamed, documents[0].title or "")):
-            found, note = lists.find_list(self._chunks(documents[0]), asked), prompts.LIST_NOTE
+        unnamed = _without_names(question, question, mentions)
+        if signers.asks_signers(unnamed):
+            found, note = signers.find_signers(self._chunks(documents[0]), unnamed), prompts.SIGNATURES_NOTE
+        elif may_be_list and (request := lists.requested_list(unnamed, documents[0].title or "")):
+            found, note = lists.find_list(self._chunks(documents[0]), request), prompts.LIST_NOTE
         else:
             return None
         if found and len(found.items) < found.total:
             note = prompts.LIST_IN_PART_NOTE
-        return found and (self._with_pages(documents[0].id), found, note)
+        return found and (self._store.documents.get(documents[0].id), found, note)
 
-    def _extract(self, question: str, extract: summary.Extract) -> Generator[types.AnswerEvent, None, None] | None:
-        documents, extract = self._named_or_all(question)[0], self._with_part(question, extract)
+    def _extract(self, question: str, extract: summary.Extract) -> Events | None:
+        documents, mentions = self._named_or_all(question)
+        part = _without_names(extract.part, question, mentions)
+        is_single = len(documents) == 1
         if len(documents) > MAX_DOCUMENTS:
-            if extract.part:
+            if part:
                 return None
             message = prompts.WHICH_DOCUMENT_MESSAGE.format(count=len(documents))
             model = answering.EXTRACTIVE_MODEL
             return single_answer(types.AnswerResponse(status="insufficient_context", answer=message, model=model))
-        limit = summary.MAX_SENTENCES if len(documents) == 1 else summary.SHORT_SENTENCES
-        parts: list[answering.Statement | answering.Label] = []
+        parts: Parts = []
         for document in documents:
+            sentences = summary.MAX_SENTENCES if is_single else summary.SHORT_SENTENCES
             chunks = self._chunks(document)
-            keys = self._key_sentences(chunks, document, extract, limit)
-            if keys and len(documents) == 1 and not extract.part:
+            keys = self._key_sentences(document, chunks, part, sentences)
+            if keys and is_single and not part:
                 keys = summary.naming_lines(chunks, document.title) + keys
-            if keys and len(documents) > 1:
+            if keys and not is_single:
                 parts.append(answering.Label(document_comparison.heading(document.name)))
-            parts += summary.to_statements(keys, self._with_pages(document.id), sections=len(documents) == 1)
+            parts += summary.to_statements(keys, self._store.documents.get(document.id), sections=is_single)
         note = answering.Label(f"*{prompts.EXTRACT_NOTE}*")
         return single_answer(self._compose([note, *parts])) if parts else None
 
     def _named_or_all(self, question: str) -> tuple[list[types.Document], list[Mention]]:
         """Return the documents that `question` names, or all in scope, and the mentions."""
-        documents = self._documents()
-        named = find_mentions(question, documents)
-        return [document for mention in named for document in mention.documents] or documents, named
-
-    def _with_part(self, question: str, extract: summary.Extract) -> summary.Extract:
-        named = self._named_or_all(question)[1]
-        return extract._replace(part=_without_names(extract.part, question, named)) if named else extract
-
-    def _with_pages(self, document_id: uuid.UUID) -> types.Document:
-        """Return a document with its pages, which lists leave out."""
-        return self._workspace.store.documents.get(document_id)
+        mentions = find_mentions(question, self._documents)
+        return [document for mention in mentions for document in mention.documents] or self._documents, mentions
 
     def _key_sentences(
-        self, chunks: Sequence[types.Chunk], document: types.Document, extract: summary.Extract, limit: int
+        self, document: types.Document, chunks: Sequence[types.Chunk], part: str, limit: int
     ) -> list[summary.KeySentence]:
-        if extract.part:
-            chunks = self._section_chunks(chunks, document, extract.part)
-        vectors = self._workspace.store.chunks.vectors([chunk.id for chunk in chunks])
+        """Return the sentences that say most of what the `chunks` of a document say, or the `part` of them."""
+        if part:
+            # the section with that name or number, else the pages that a search for it finds
+            names = {_normalized(part), *(_normalized(reference.name) for reference in vocabulary.references(part))}
+            sections = {chunk.section or "" for chunk in chunks}
+            inside = {
+                section
+                for section in sections
+                if any(_is_heading(heading, names) for heading in section.split(SECTION_SEPARATOR))
+            }
+            if inside:
+                chunks = [chunk for chunk in chunks if (chunk.section or "") in inside]
+            else:
+                hits = self._search([document], part)
+                least = RELATED_SCORE_SHARE * max((hit.final_score for hit in hits), default=0.0)
+                pages = {page for hit in hits if hit.final_score >= least for page in hit.passage.pages}
+                chunks = [chunk for chunk in chunks if pages.intersection(chunk.pages)]
+        vectors = self._store.chunks.vectors([chunk.id for chunk in chunks])
         return summary.key_sentences(chunks, vectors, limit=limit)
 
     def _chunks(self, document: types.Document) -> Sequence[types.Chunk]:
         """Return the chunks of what the document's pages say."""
-        chunks = self._workspace.store.chunks.of_document(document.id)
-        return [chunk for chunk in chunks if chunk.kinds & types.PAGE_TEXT]
-
-    def _section_chunks(
-        self, chunks: Sequence[types.Chunk], document: types.Document, part: str
-    ) -> Sequence[types.Chunk]:
-        """Return the chunks of the section with that name or number, else those on pages that a search for it finds."""
-        wanted = {_normalized(part), *(_normalized(reference.name) for reference in vocabulary.references(part))}
-        inside = [
-            chunk
-            for chunk in chunks
-            if any(_is_heading(heading, wanted) for heading in (chunk.section or "").split(SECTION_SEPARATOR))
-        ]
-        if inside:
-            return inside
-        found = self._search([document], part)
-        least = RELATED_SCORE_SHARE * max((hit.final_score for hit in found), default=0.0)
-        pages = {page for hit in found if hit.final_score >= least for page in hit.passage.pages}
-        return [chunk for chunk in chunks if pages.intersection(chunk.pages)]
+        return [chunk for chunk in self._store.chunks.of_document(document.id) if chunk.kinds & types.PAGE_TEXT]
 
     # --- calculations ---
 
-    def computed_figure(self, question: str) -> Generator[types.AnswerEvent, None, None] | None:
+    def computed_figure(self, question: str) -> Events | None:
         """Return the events of an answer with the line item, ratio or change that `question` asks for, or None.
 
         Small language models take other rows and add up wrongly, so that it is also their answer.
         """
-        _, parts = self._figure(question) or (None, [])
+        parts = self._figure(question)
         return single_answer(self._compose(parts)) if parts and calculation.is_worked_out(parts) else None
 
-    def _calculate(self, question: str) -> types.AnswerResponse | None:
-        found = self._figure(question)
-        return self._compose(found[1]) if found else None
-
-    def _figure(
-        self, question: str
-    ) -> tuple[requested_figures.FigureRequest, list[answering.Statement | answering.Label]] | None:
-        """Return the figure that `question` asks for, and the parts of an answer; None if nothing is found."""
+    def _figure(self, question: str) -> Parts | None:
+        """Return the parts of an answer with the figure that `question` asks for; None if nothing is found."""
         if not requested_figures.may_request_figure(question):
             return None
-        documents = self._documents()
-        named = find_mentions(question, documents)
-        subjects = named[0].documents if len(named) == 1 else tuple(documents)
-        words = {word for document in subjects for alias in aliases(document) for word in alias}
-        task = requested_figures.parse_request(question, words)
-        if task is None or len(named) > 1 or (not named and len(documents) != 1):
+        mentions = find_mentions(question, self._documents)
+        subjects = mentions[0].documents if len(mentions) == 1 else tuple(self._documents)
+        request = requested_figures.parse_request(question, _words_of_names(subjects))
+        if request is None or len(mentions) > 1 or (not mentions and len(subjects) != 1):
             return None
-        found = self._search(subjects, question) if len(subjects) > 1 else ()
-        document_id = found[0].chunk.document_id if found else subjects[0].id
-        own = [document for document in subjects if document.id == document_id]
-        found_pages = [hit for text in task.searches for hit in self._search(own, text, top_k=STATEMENT_PAGES)]
-        hits = [own_text for hit in found_pages if (own_text := hit.of_kinds(types.PAGE_TEXT))]
-        places = {figure.place for figure in task.figures if figure.place}
-        statements = vocabulary.own_pages(self._workspace.store.pages.landmarks(document_id, places))
-        hits += self._statement_hits(document_id, {page for pages in statements.values() for page in pages}, hits)
-        parts = calculation.calculate(task, hits, statements)
-        return (task, parts) if parts else None
-
-    def _statement_hits(
-        self, document_id: uuid.UUID, pages: Collection[int], found: Sequence[types.Hit]
-    ) -> list[types.Hit]:
-        """Return hits for pages of statements that the search missed, so that statements are always read."""
-        missing = sorted({*pages} - {page for hit in found for page in hit.passage.pages})
-        document = self._with_pages(document_id) if missing else None
-        return [hit for page in missing if document and (hit := self._page_hit(document, page))]
-
-    def _page_hit(self, document: types.Document, page: int) -> types.Hit | None:
-        """Return a page as a hit; None for a page without text."""
-        store = self._workspace.store.chunks
-        found = store.page_lines([(document.id, page)]).get((document.id, page), ())
-        lines = tuple(line for line in found if line.kind in types.PAGE_TEXT)
-        chunks = store.of_document(document.id, page_number=page, limit=1)
-        return summary.to_hit(chunks[0], document, lines) if lines and chunks else None
+        hits = self._search(subjects, question) if len(subjects) > 1 else ()
+        document = self._store.documents.get(hits[0].chunk.document_id if hits else subjects[0].id)
+        pages = [hit for text in request.searches for hit in self._search([document], text, top_k=STATEMENT_PAGES)]
+        read = [own_text for hit in pages if (own_text := hit.of_kinds(types.PAGE_TEXT))]
+        places = {figure.place for figure in request.figures if figure.place}
+        statements = vocabulary.own_pages(self._store.pages.landmarks(document.id, places))
+        # Pages of statements that the search missed are read, too
+        seen = {page for hit in read for page in hit.passage.pages}
+        for page in sorted({*itertools.chain(*statements.values())} - seen):
+            lines = self._store.chunks.page_lines([(document.id, page)]).get((document.id, page), ())
+            text_lines = tuple(line for line in lines if line.kind in types.PAGE_TEXT)
+            chunks = self._store.chunks.of_document(document.id, page_number=page, limit=1)
+            if text_lines and chunks:
+                read.append(summary.to_hit(chunks[0], document, text_lines))
+        return calculation.calculate(request, read, statements)
 
     # --- changes between two years ---
 
@@ -268,17 +249,18 @@ class CompositeAnswers:
         """
         if not requested_figures.may_request_figure(question):
             return None
-        subjects, named = self._named_or_all(question)
-        words = {word for mention in named for document in mention.documents for al in aliases(document) for word in al}
-        task = requested_figures.parse_request(question, words)
-        if task is None or task.formula or task.is_level or len(task.years) != 2:
+        subjects, mentions = self._named_or_all(question)
+        request = requested_figures.parse_request(question, _words_of_names(subjects if mentions else ()))
+        if request is None or request.formula or request.is_level or len(request.years) != 2:
             return None
-        found = {year: self._answer_for_year(task.measure, year, subjects) for year in sorted(task.years)}
-        given = [(str(year), answer) for year, answer in found.items() if answer.status == "ok"]
+        answers = {year: self._answer_for_year(request.measure, year, subjects) for year in sorted(request.years)}
+        given = [(str(year), answer) for year, answer in answers.items() if answer.status == "ok"]
         places = [{hit.chunk.id for hit in answer.contexts} for _, answer in given]
         if not given or (len(places) == 2 and places[0] & places[1]):
             return None
-        return document_comparison.join(given) if len(given) == 2 else self._other_year_missing(task.measure, found)
+        if len(given) == 2:
+            return document_comparison.join(given)
+        return self._other_year_missing(request.measure, answers)
 
     def _answer_for_year(self, measure: str, year: int, documents: Sequence[types.Document]) -> types.AnswerResponse:
         """Answer for one year, keeping only sentences that certainly give the measure of that year."""
@@ -293,12 +275,12 @@ class CompositeAnswers:
         kept = answering.drop_sentences(answer, other)
         return kept if kept.sentences else kept.model_copy(update={"status": "insufficient_context"})
 
-    def _other_year_missing(self, measure: str, found: Mapping[int, types.AnswerResponse]) -> types.AnswerResponse:
+    def _other_year_missing(self, measure: str, answers: Mapping[int, types.AnswerResponse]) -> types.AnswerResponse:
         """Report that only one of two years was found."""
-        known = next(year for year, answer in found.items() if answer.status == "ok")
-        missing = next(year for year in found if year != known)
-        citation, hit = found[known].cited[0]
-        told = found[known].sentences[citation.sentence].text
+        year = next(year for year, answer in answers.items() if answer.status == "ok")
+        missing = next(other for other in answers if other != year)
+        citation, hit = answers[year].cited[0]
+        text = answers[year].sentences[citation.sentence].text
         message = self._request.options.insufficient_evidence_message or prompts.INSUFFICIENT_CONTEXT_MESSAGE
         return types.AnswerResponse(
             status="insufficient_context",
@@ -307,8 +289,8 @@ class CompositeAnswers:
                 "Found for {year}: {told} ({document}, {_page}). In the passages read, no {measure} of {other} was "
                 "recognised."
             ).format(
-                year=known,
-                told=told,
+                year=year,
+                told=text,
                 document=hit.document_name,
                 _page=hit.page_name(citation.lines_in(hit)[0].page_number),
                 measure=measure,
@@ -322,21 +304,20 @@ class CompositeAnswers:
 
     def model_passages(self, question: str) -> list[types.Hit]:
         """Return passages for a language model: from each compared document, or from all of a document to summarise."""
-        if listed := self._list(question):
-            document, found_list, _ = listed
-            return summary.passages(found_list.items, document)
+        if found := self._list(question):
+            document, items, _ = found
+            return summary.passages(items.items, document)
         if extract := summary.requested_summary(question):
-            documents = self._named_or_all(question)[0]
+            documents, mentions = self._named_or_all(question)
             if len(documents) != 1:
                 return []
-            keys = self._key_sentences(
-                self._chunks(documents[0]), documents[0], self._with_part(question, extract), summary.PASSAGES
-            )
-            return summary.passages(keys, self._with_pages(documents[0].id))
+            part = _without_names(extract.part, question, mentions)
+            keys = self._key_sentences(documents[0], self._chunks(documents[0]), part, summary.PASSAGES)
+            return summary.passages(keys, self._store.documents.get(documents[0].id))
         sides = self.sides(question)
         most = max(self._request.retrieval.top_k // max(len(sides), 1), 1)
-        found = [self._search(side.documents, side.question)[:most] for side in sides]
-        return [hits[place] for place in range(most) for hits in found if place < len(hits)]
+        hits = [self._search(side.documents, side.question)[:most] for side in sides]
+        return [of_side[place] for place in range(most) for of_side in hits if place < len(of_side)]
 
     # --- shared ---
 
@@ -353,44 +334,26 @@ class CompositeAnswers:
     def _request_for(self, documents: Sequence[types.Document]) -> types.AnswerRequest:
         return restrict_to_documents(self._request, [document.id for document in documents])
 
-    def _restricted_to(self, documents: Sequence[types.Document]) -> "CompositeAnswers":
-        return CompositeAnswers(self._workspace, self._index, self._request_for(documents), self._quote)
-
-    def _documents(self) -> list[types.Document]:
-        """Return the searchable documents in scope, newest first."""
-        if self._listed is None:
-            query = types.DocumentQuery(filters=self._request.retrieval.filters, disabled=False)
-            found = self._workspace.store.documents.list(self._index.id, query)
-            self._listed = [document for document in found if document.searchable]
-        return self._listed
-
     def _compose(self, parts: Sequence[answering.Statement | answering.Label]) -> types.AnswerResponse:
         return answering.compose(parts, locate=self._locate)
 
 
-def single_answer(answer: types.AnswerResponse) -> Generator[types.AnswerEvent, None, None]:
+def single_answer(answer: types.AnswerResponse) -> Events:
     """Yield the text of an answer that is there as a whole, then the answer."""
     yield types.AnswerToken(text=answer.answer)
     yield answer
 
 
-def _are_distinct(named: Sequence[Mention]) -> bool:
-    """Whether there are several names that refer to different documents."""
-    ids = [document.id for mention in named for document in mention.documents]
-    return len(named) > 1 and len(ids) == len(set(ids))
+def _words_of_names(documents: Sequence[types.Document]) -> set[str]:
+    return {word for document in documents for alias in aliases(document) for word in alias}
 
 
-def _side_name(mention: Mention, question: str) -> str:
-    """Return the heading of a side: its document's name, or for several documents the words of the question."""
-    if len(mention.documents) == 1:
-        return mention.documents[0].name
-    return question[mention.span.start : mention.span.end]
-
-
-def _without_names(part: str, question: str, named: Sequence[Mention]) -> str:
+def _without_names(part: str, question: str, mentions: Sequence[Mention]) -> str:
     """Remove document names from the part to summarise; empty (the whole document) if nothing else is left."""
-    for mention in named:
-        part = part.replace(question[mention.span.start : mention.span.end], " ")
+    if not mentions:
+        return part
+    for mention in mentions:
+        part = part.replace(question[slice(*mention.span)], " ")
     left = re.sub(
         r"['’]s\b|[^\w\s]|\b(?:the|of|in|from|report|document|file|and|\w*10-?k|pdf|\d+)\b",
         " ",
@@ -404,21 +367,18 @@ def _normalized(text: str) -> str:
     return " ".join(re.sub(r"^(?:the|section|chapter)\s+", "", text.strip().lower()).split())
 
 
-def _is_heading(heading: str, wanted: set[str]) -> bool:
-    """Whether a heading is a wanted one, by its words or its number."""
+def _is_heading(heading: str, names: set[str]) -> bool:
+    """Whether a heading has one of the `names`: its words, its number, or the words that it begins with."""
     plain = " ".join(heading.lower().split())
-    bare = _NUMBER.sub("", plain)
-    begun = any(
+    return not names.isdisjoint({plain, _NUMBER.sub("", plain)}) or any(
         text.startswith(name) and _NAME_ENDS.match(text, len(name))
-        for text in {plain, _SECTION.sub("", plain)}
-        for name in wanted
+        for text in (plain, re.sub(r"^(?:section|chapter)\s+", "", plain))
+        for name in names
         if name
     )
-    return plain in wanted or bare in wanted or begun
 
 
 _NUMBER = re.compile(
     r"(?:(?:section|chapter|part|item|note|article)\s+)?(?<![\divxlc])[\divxlc]+(?:\.\d+){0,9}[a-z]?[.):–—-]{0,9}\s+"
 )
-_SECTION = re.compile(r"^(?:section|chapter)\s+")
 _NAME_ENDS = re.compile(r"(?![\w.]*\d)[\s.:–—-]")

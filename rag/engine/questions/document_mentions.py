@@ -48,9 +48,17 @@ def find_mentions(question: str, documents: Iterable[types.Document]) -> list[Me
         spans = {span for alias in aliases(document) if (span := _find_alias(alias, words, question))}
         for span in spans:
             found.setdefault(span, []).append(document)
-    longest = [span for span in found if not any(_contains(other, span) for other in found if other != span)]
-    asked = years(question)
-    return [Mention(span, _matching_years(found[span], asked)) for span in sorted(longest)]
+    longest = [
+        span
+        for span in sorted(found)
+        if not any(other.start <= span.start and span.end <= other.end for other in found if other != span)
+    ]
+    asked_years = {str(year) for year in years(question)}
+    mentions = []
+    for span in longest:
+        of_years = [one for one in found[span] if asked_years & {*re.findall(r"\d{4}", one.name)}]
+        mentions.append(Mention(span, tuple(of_years or found[span])))
+    return mentions
 
 
 def aliases(document: types.Document) -> set[tuple[str, ...]]:
@@ -85,14 +93,3 @@ def _find_alias(alias: Sequence[str], words: Sequence[re.Match[str]], question: 
         if lowered[place] == alias[0] and match[0][0].isupper() and not goes_on:
             return types.Span(*match.span())
     return None
-
-
-def _contains(span: types.Span, other: types.Span) -> bool:
-    return span.start <= other.start and other.end <= span.end
-
-
-def _matching_years(documents: Sequence[types.Document], asked: Sequence[int]) -> tuple[types.Document, ...]:
-    named = [
-        document for document in documents if {str(year) for year in asked} & set(re.findall(r"\d{4}", document.name))
-    ]
-    return tuple(named or documents)

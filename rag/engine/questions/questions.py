@@ -5,11 +5,11 @@ from collections.abc import Generator, Mapping
 from typing import Any
 
 from rag import answering, errors, retrieval, tracing, types
+from rag.engine.questions import explanation
 from rag.engine.questions.answerer import Answerer
-from rag.engine.questions.explanation import Explainer
 from rag.engine.questions.search import Search
 from rag.engine.questions.suggestions import Suggestions
-from rag.engine.questions.whole_documents import WholeDocuments
+from rag.engine.questions.whole_documents import whole_documents
 from rag.engine.request_parsing import parse, request_key_errors, restrict_to_document, restrict_to_documents
 from rag.engine.workspace import Workspace
 from rag.messages import N_
@@ -114,9 +114,9 @@ class Questions:
             embedding=searched.embedding,
         )
         index, llm = self._workspace.requested_index(searched.index_name), self._workspace.models.language_model()
-        whole = WholeDocuments(self._workspace, index, asked)
-        answerer = Answerer(self._workspace, index, asked, llm=llm, read_documents=whole.read)
-        return Explainer(self._workspace.store, answerer).explain(passage)
+        read_documents = whole_documents(self._workspace, index, asked)
+        answerer = Answerer(self._workspace, index, asked, llm=llm, read_documents=read_documents)
+        return explanation.explain(answerer, passage)
 
     @property
     def has_language_model(self) -> bool:

@@ -2,11 +2,11 @@
 
 import contextlib
 import itertools
-import uuid
 from collections.abc import Sequence
 
 from rag import errors, types
 from rag.answering.extraction.summary import to_hit
+from rag.answering.generation.context import ReadDocuments
 from rag.engine.library import saved_filters
 from rag.engine.workspace import Workspace
 
@@ -17,37 +17,34 @@ MIN_CHUNK_TOKENS = 60
 """A document of more chunks than the room has this number of tokens is not read; a full chunk has 200 to 300."""
 
 
-class WholeDocuments:
-    """The documents that a request asks; `only_found` if the question names those that the hits are from."""
+def whole_documents(
+    workspace: Workspace, index: types.Index, request: types.RetrievalRequest, *, only_found: bool = False
+) -> ReadDocuments:
+    """Return the function that reads the documents that `request` asks, or `only_found` those that hits are from.
 
-    def __init__(
-        self, workspace: Workspace, index: types.Index, request: types.RetrievalRequest, *, only_found: bool = False
-    ) -> None:
-        self._store = workspace.store
-        self._index = index
-        self._only_found = only_found
-        self._options = saved_filters.resolve_saved_filter(workspace.store, request).retrieval
+    It returns the documents that may fit into a number of tokens, those with hits first, as hits page by page; none if
+    the request wants passages of another kind: only chunks, or only those with certain words.
+    """
+    store = workspace.store
+    options = saved_filters.resolve_saved_filter(store, request).retrieval
 
-    def read(self, hits: Sequence[types.Hit], budget_tokens: int) -> list[list[types.Hit]]:
-        """Return the documents that may fit into `budget_tokens`, those with hits first, as hits page by page.
-
-        None if the request wants passages of another kind: only chunks, or only those with certain words.
-        """
-        if self._options.must_include or self._options.passage == "chunk":
+    def read(hits: Sequence[types.Hit], budget_tokens: int) -> list[list[types.Hit]]:
+        if options.must_include or options.passage == "chunk":
             return []
         ids = dict.fromkeys(hit.passage.document_id for hit in hits)
-        if not self._only_found:
-            scope = types.DocumentQuery(filters=self._options.filters, disabled=False)
-            listed = self._store.documents.list(self._index.id, scope, limit=MAX_DOCUMENTS + 1)
-            ids |= dict.fromkeys(document.id for document in listed if len(listed) <= MAX_DOCUMENTS)
-        return [pages for document_id in ids if (pages := self._pages(document_id, budget_tokens // MIN_CHUNK_TOKENS))]
+        if not only_found:
+            scope = types.DocumentQuery(filters=options.filters, disabled=False)
+            documents = store.documents.list(index.id, scope, limit=MAX_DOCUMENTS + 1)
+            ids |= dict.fromkeys(document.id for document in documents if len(documents) <= MAX_DOCUMENTS)
+        read_whole = []
+        for document_id in ids:
+            with contextlib.suppress(errors.NotFoundError):  # purged meanwhile, or a node of the caller's own
+                document = store.documents.get(document_id)
+                if document.chunk_count <= budget_tokens // MIN_CHUNK_TOKENS:
+                    read_whole.append(page_hits(document, store.chunks.of_document(document_id)))
+        return [pages for pages in read_whole if pages]
 
-    def _pages(self, document_id: uuid.UUID, max_chunks: int) -> list[types.Hit]:
-        with contextlib.suppress(errors.NotFoundError):  # purged meanwhile, or a node of the caller's own
-            document = self._store.documents.get(document_id)
-            if document.chunk_count <= max_chunks:
-                return page_hits(document, self._store.chunks.of_document(document_id))
-        return []
+    return read
 
 
 def page_hits(document: types.Document, chunks: Sequence[types.Chunk]) -> list[types.Hit]:

@@ -26,7 +26,9 @@ def unpack(document: Any, unpacking: Unpacking) -> bool:
     """
     seen: set[int] = set()
     for specification in _file_specifications(document):
-        number = _stream_number(specification)
+        streams = mupdf.pdf_dict_gets(specification, "EF")
+        numbers = [mupdf.pdf_to_num(mupdf.pdf_dict_gets(streams, key)) for key in ("UF", "F")]
+        number = next(filter(None, numbers), 0)
         if number not in seen:
             seen.add(number)
             _take(specification, unpacking)
@@ -72,12 +74,6 @@ def _associated(holder: Any) -> list[Any]:
     """Return the specifications of files that are associated with the document or a page."""
     files = mupdf.pdf_dict_gets(holder, "AF")
     return [mupdf.pdf_array_get(files, index) for index in range(mupdf.pdf_array_len(files))]
-
-
-def _stream_number(specification: Any) -> int:
-    streams = mupdf.pdf_dict_gets(specification, "EF")
-    numbers = (mupdf.pdf_to_num(mupdf.pdf_dict_gets(streams, key)) for key in ("UF", "F"))
-    return next(filter(None, numbers), 0)
 
 
 def _take(specification: Any, unpacking: Unpacking) -> None:

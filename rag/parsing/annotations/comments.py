@@ -3,7 +3,7 @@
 Each becomes lines at its place on the page, which say what kind of comment it is, whose, and on which words.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -23,22 +23,17 @@ MAX_DEPTH = 100
 """Replies to replies that are followed."""
 SIZE_PT = 10.0
 _KINDS = {
-    pymupdf.PDF_ANNOT_TEXT: "Comment",
-    pymupdf.PDF_ANNOT_FREE_TEXT: "Comment",
-    pymupdf.PDF_ANNOT_LINE: "Comment",
-    pymupdf.PDF_ANNOT_SQUARE: "Comment",
-    pymupdf.PDF_ANNOT_CIRCLE: "Comment",
-    pymupdf.PDF_ANNOT_POLYGON: "Comment",
-    pymupdf.PDF_ANNOT_POLY_LINE: "Comment",
-    pymupdf.PDF_ANNOT_INK: "Comment",
-    pymupdf.PDF_ANNOT_REDACT: "Comment",
-    pymupdf.PDF_ANNOT_HIGHLIGHT: "Highlight",
-    pymupdf.PDF_ANNOT_UNDERLINE: "Underline",
-    pymupdf.PDF_ANNOT_SQUIGGLY: "Underline",
-    pymupdf.PDF_ANNOT_STRIKE_OUT: "Strikeout",
-    pymupdf.PDF_ANNOT_CARET: "Insertion",
-    pymupdf.PDF_ANNOT_STAMP: "Stamp",
-    pymupdf.PDF_ANNOT_FILE_ATTACHMENT: "Attached file",
+    getattr(pymupdf, f"PDF_ANNOT_{name}"): kind
+    for kind, names in {
+        "Comment": "TEXT FREE_TEXT LINE SQUARE CIRCLE POLYGON POLY_LINE INK REDACT",
+        "Highlight": "HIGHLIGHT",
+        "Underline": "UNDERLINE SQUIGGLY",
+        "Strikeout": "STRIKE_OUT",
+        "Insertion": "CARET",
+        "Stamp": "STAMP",
+        "Attached file": "FILE_ATTACHMENT",
+    }.items()
+    for name in names.split()
 }
 
 
@@ -76,7 +71,9 @@ def _read(annotation: Any, marked: "_MarkedWords") -> _Comment | None:
     content = page_annotations.content(annotation)
     if kind not in _KINDS or not content:
         return None
-    parent = 0 if page_annotations.name(annotation, "RT") == "Group" else _number(annotation, "IRT")
+    dictionary = mupdf.pdf_annot_obj(annotation)
+    is_group = page_annotations.name(annotation, "RT") == "Group"
+    parent = 0 if is_group else int(mupdf.pdf_to_num(mupdf.pdf_dict_gets(dictionary, "IRT")))
     author = " ".join(page_annotations.text(annotation, "T").split())
     quads = _quads(annotation)
     words = "" if parent else marked.words(quads)
@@ -84,17 +81,13 @@ def _read(annotation: Any, marked: "_MarkedWords") -> _Comment | None:
     head += f" ({author})" if author else ""
     head += f" on “{words}”" if words else ""
     return _Comment(
-        number=mupdf.pdf_to_num(mupdf.pdf_annot_obj(annotation)),
+        number=mupdf.pdf_to_num(dictionary),
         parent=parent,
         is_hidden=page_annotations.is_hidden(annotation),
         head=head,
         content=content[:MAX_COMMENT_CHARS],
         box=bounds(quads) if quads else page_annotations.box(annotation),
     )
-
-
-def _number(annotation: Any, key: str) -> int:
-    return int(mupdf.pdf_to_num(mupdf.pdf_dict_gets(mupdf.pdf_annot_obj(annotation), key)))
 
 
 def _quads(annotation: Any) -> list[types.Rect]:
@@ -144,18 +137,12 @@ def _first(comment: _Comment, found: dict[int, _Comment]) -> _Comment:
 
 def _block(comment: _Comment, place: types.Rect, page_box: types.Rect) -> RawBlock:
     """Make a block with a line for each line of a comment, at `place`, but on the page."""
-    box = types.Rect(*_lines_on_page(place, page_box))
+    box = types.Rect(
+        min(max(place.x0, page_box.x0), page_box.x1 - 1),
+        min(max(place.y0, page_box.y0), page_box.y1 - 1),
+        min(max(place.x1, page_box.x0 + 1), page_box.x1),
+        min(max(place.y1, page_box.y0 + 1), page_box.y1),
+    )
     first, *others = [" ".join(line.split()) for line in comment.content.splitlines() if line.strip()]
     lines = [RawLine(box, text) for text in (f"{comment.head}: {first}", *others)]
     return RawBlock(types.BlockKind.NOTE, lines, SIZE_PT, bold=False)
-
-
-def _lines_on_page(box: types.Rect, page_box: types.Rect) -> Iterator[float]:
-    """Yield the sides of a box, those beyond the page at its edge."""
-    for low, high, value in (
-        (page_box.x0, page_box.x1 - 1, box.x0),
-        (page_box.y0, page_box.y1 - 1, box.y0),
-        (page_box.x0 + 1, page_box.x1, box.x1),
-        (page_box.y0 + 1, page_box.y1, box.y1),
-    ):
-        yield min(max(value, low), high)

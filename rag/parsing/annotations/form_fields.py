@@ -111,8 +111,8 @@ def _chosen(widget: Any) -> Iterator[str]:
         if mupdf.pdf_is_array(value)
         else [value]
     )
-    for one in map(mupdf.pdf_to_text_string, chosen):
-        yield shown.get(one, one)
+    for option in map(mupdf.pdf_to_text_string, chosen):
+        yield shown.get(option, option)
 
 
 def _styled_lines(page: Any, widget: Any, texts: list[str]) -> Iterator[StyledLine]:

@@ -1,6 +1,6 @@
 """Say what the owner of a PDF should know about it: what is in it but not on its pages."""
 
-from collections.abc import Iterator
+import contextlib
 from typing import Any
 
 from rag.messages import N_
@@ -21,14 +21,14 @@ _NOTICE = "please wait"
 
 def notes(document: Any, *, has_files: bool) -> str | None:
     """Return the notes on a PDF, in one text; `has_files` tells whether there are files in it."""
-    found = []
+    texts = []
     if has_files and _has(document, "Collection"):
-        found.append(PORTFOLIO)
+        texts.append(PORTFOLIO)
     if _is_dynamic_form(document):
-        found.append(DYNAMIC_FORM)
-    if any(_redactions(document)):
-        found.append(UNAPPLIED_REDACTIONS)
-    return "\n".join(found) or None
+        texts.append(DYNAMIC_FORM)
+    if _has_redactions(document):
+        texts.append(UNAPPLIED_REDACTIONS)
+    return "\n".join(texts) or None
 
 
 def _has(document: Any, key: str) -> bool:
@@ -47,11 +47,10 @@ def _is_dynamic_form(document: Any) -> bool:
         return False
 
 
-def _redactions(document: Any) -> Iterator[Any]:
+def _has_redactions(document: Any) -> bool:
     for index in range(document.page_count):
-        try:
-            for annotation in page_annotations.comments(document[index]):
-                if pymupdf.mupdf.pdf_annot_type(annotation) == pymupdf.PDF_ANNOT_REDACT:
-                    yield annotation
-        except MUPDF_ERRORS:
-            continue
+        with contextlib.suppress(*MUPDF_ERRORS):
+            kinds = map(pymupdf.mupdf.pdf_annot_type, page_annotations.comments(document[index]))
+            if pymupdf.PDF_ANNOT_REDACT in kinds:
+                return True
+    return False

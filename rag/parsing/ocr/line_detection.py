@@ -51,7 +51,11 @@ def find_lines(probabilities: Floats) -> list[LineBox]:
         box if box.length >= SLANT_LENGTH * box.height else _box_along(common, *region)
         for box, region in zip(boxes, regions, strict=True)
     ]
-    grown = [_grow(box) for box in boxes if min(box.length, box.height) >= MIN_SIDE_PX]
+    grown: list[LineBox] = []
+    for box in boxes:
+        if min(box.length, box.height) >= MIN_SIDE_PX:
+            margin = box.length * box.height * GROWTH / (box.length + box.height)
+            grown.append(box._replace(length=box.length + margin, height=box.height + margin))
     return sorted(grown, key=lambda box: (box.y, box.x))[:MAX_LINES]
 
 
@@ -107,8 +111,3 @@ def _slant(rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]) -> tuple[f
     angle = 0.5 * math.atan2(2 * float(x @ y), float(x @ x - y @ y))
     dx, dy = math.cos(angle), math.sin(angle)
     return (dx, dy) if dx > abs(dy) or dy > 0 else (-dx, -dy)
-
-
-def _grow(box: LineBox) -> LineBox:
-    margin = box.length * box.height * GROWTH / (box.length + box.height)
-    return box._replace(length=box.length + margin, height=box.height + margin)

@@ -1,7 +1,7 @@
 """Find pictures on pages with text, such as charts and scanned exhibits, and put invisible text under them."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from rag import types
@@ -53,29 +53,25 @@ def _readable(page: Any, images: Iterable[Mapping[str, Any]]) -> list[types.Rect
     try:
         matrix = display_matrix(page)
         visible = to_rect(page.rect)
-        shown = (_intersection(to_display(image["bbox"], matrix), visible) for image in images)
-        large = [box for box in join_touching(box for box in shown if box) if _is_large(box)]
-        invisible = [to_display(box, matrix) for box in _invisible_text(page)] if large else []
+        shown = [to_display(image["bbox"], matrix) for image in images]
+        parts = [
+            types.Rect(
+                max(box.x0, visible.x0), max(box.y0, visible.y0), min(box.x1, visible.x1), min(box.y1, visible.y1)
+            )
+            for box in shown
+        ]
+        joined = join_touching(part for part in parts if part.x0 < part.x1 and part.y0 < part.y1)
+        large = [box for box in joined if min(box.x1 - box.x0, box.y1 - box.y0) >= MIN_SIDE_PT]
+        spans = page.get_texttrace() if large else ()
+        invisible = [to_display(span["bbox"], matrix) for span in spans if is_invisible(span)]
     except MUPDF_ERRORS:
         return []
     return [box for box in large if not any(box.contains_center(line) for line in invisible)]
 
 
-def _invisible_text(page: Any) -> Iterator[tuple[float, float, float, float]]:
-    for span in page.get_texttrace():
-        if span["type"] == INVISIBLE or span["opacity"] == 0:
-            yield span["bbox"]
-
-
-def _intersection(box: types.Rect, visible: types.Rect) -> types.Rect | None:
-    """Return the part of `box` on the page, None if there is none."""
-    x0, y0 = max(box.x0, visible.x0), max(box.y0, visible.y0)
-    x1, y1 = min(box.x1, visible.x1), min(box.y1, visible.y1)
-    return types.Rect(x0, y0, x1, y1) if x0 < x1 and y0 < y1 else None
-
-
-def _is_large(box: types.Rect) -> bool:
-    return min(box.x1 - box.x0, box.y1 - box.y0) >= MIN_SIDE_PT
+def is_invisible(span: Mapping[str, Any]) -> bool:
+    """Whether a span of PyMuPDF's text trace is not drawn."""
+    return bool(span["type"] == INVISIBLE or span["opacity"] == 0)
 
 
 def join_touching(boxes: Iterable[types.Rect]) -> list[types.Rect]:
@@ -156,13 +152,10 @@ def is_word_like(text: str) -> bool:
     """Whether recognised text is likely writing, unlike the noise of photographs: "a) .", "—_~ |"."""
     words = text.split()
     alphanumeric = sum(map(str.isalnum, text))
-    return alphanumeric >= 2 and 2 * alphanumeric > sum(map(len, words)) and any(map(_is_word, words))
-
-
-def _is_word(word: str) -> bool:
-    """Whether there are two letters or digits, or one of a script without spaces."""
-    characters = [char for char in word if char.isalnum()]
-    return len(characters) >= 2 or any(ord(char) > 0x2E80 for char in characters)
+    characters = [[char for char in word if char.isalnum()] for word in words]
+    # two letters or digits are a word, or one of a script without spaces
+    has_word = any(len(word) >= 2 or any(ord(char) > 0x2E80 for char in word) for word in characters)
+    return alphanumeric >= 2 and 2 * alphanumeric > sum(map(len, words)) and has_word
 
 
 def drop_noise(layer: Any, is_writing: Callable[[str], bool] = is_word_like) -> bool:

@@ -35,20 +35,15 @@ def recognise(picture: Any, language: str, tessdata: str) -> bytes:
     """Return a one-page PDF of the size of `picture` (a `pymupdf.Pixmap`) with its text, invisible."""
     recognised = picture.pdfocr_tobytes(compress=False, language=language, tessdata=tessdata)
     with pymupdf.open(stream=recognised, filetype="pdf") as layer:
-        _drop_image(layer)
+        page = layer[0]
+        content = page.get_contents()[0]
+        layer.update_stream(content, _PAINT_IMAGE.sub(b"", page.read_contents()))  # the page has the picture already
+        layer.xref_set_key(page.xref, "Resources/XObject", "null")
         drop_noise(layer, has_letters)
-        content: bytes = layer.tobytes(garbage=3, deflate=True)
-    return content
+        text_layer: bytes = layer.tobytes(garbage=3, deflate=True)
+    return text_layer
 
 
 def has_letters(text: str) -> bool:
     """Whether a line has a letter or digit; Tesseract reads rules, stamps and the paper's edge as "—_~ |"."""
     return any(map(str.isalnum, text))
-
-
-def _drop_image(layer: Any) -> None:
-    """Remove the picture from the output of `pdfocr_tobytes`, as the page has it already."""
-    page = layer[0]
-    content = page.get_contents()[0]
-    layer.update_stream(content, _PAINT_IMAGE.sub(b"", page.read_contents()))
-    layer.xref_set_key(page.xref, "Resources/XObject", "null")

@@ -284,30 +284,21 @@ def _find_scan(document: Any, index: int, *, has_unknown: bool) -> _Scan | None:
     """Return which kind of scan a page is, None if it is none."""
     try:
         page = document[index]
-        if has_unknown and _is_unreadable(page):
-            return _Scan.TEXTLESS
-        if not _may_have_pictures(page):
-            return None
+        if has_unknown:
+            text = "".join(page.get_text(flags=TEXT_FLAGS).split())
+            unknown = text.count(character_cleaning.UNKNOWN)
+            if unknown >= max(MIN_UNKNOWN_GLYPHS, MIN_UNKNOWN_SHARE * len(text)):
+                return _Scan.TEXTLESS
+        if not (page.get_images() or page.get_xobjects()):
+            contents = page.read_contents()
+            if b"BI" not in contents or not _INLINE_IMAGE.search(contents):  # the pattern alone is slow
+                return None  # it draws no image, told without rendering it
         lines = _readable_lines(page)
         if lines:
             return _Scan.STAMPED if _is_stamped(page, lines) else None
         return _Scan.TEXTLESS if page.get_image_info() else None
     except MUPDF_ERRORS:
         return None
-
-
-def _is_unreadable(page: Any) -> bool:
-    text = "".join(page.get_text(flags=TEXT_FLAGS).split())
-    unknown = text.count(character_cleaning.UNKNOWN)
-    return unknown >= max(MIN_UNKNOWN_GLYPHS, MIN_UNKNOWN_SHARE * len(text))
-
-
-def _may_have_pictures(page: Any) -> bool:
-    """Whether the page may draw an image, told without rendering it."""
-    if page.get_images() or page.get_xobjects():
-        return True
-    contents = page.read_contents()
-    return b"BI" in contents and _INLINE_IMAGE.search(contents) is not None  # the pattern alone is slow
 
 
 def _readable_lines(page: Any) -> list[Mapping[str, Any]]:
@@ -327,7 +318,7 @@ def _is_stamped(page: Any, lines: Iterable[Mapping[str, Any]]) -> bool:
     images = [pymupdf.Rect(image["bbox"]) for image in page.get_image_info()]
     if _share(images, page) < MIN_PICTURE_SHARE:
         return False
-    return not any(span["type"] == pictures.INVISIBLE or span["opacity"] == 0 for span in page.get_texttrace())
+    return not any(map(pictures.is_invisible, page.get_texttrace()))
 
 
 def _level_boxes(lines: Iterable[Mapping[str, Any]]) -> list[Any]:

@@ -28,7 +28,7 @@ _MARKS_WITHOUT_SUPERSCRIPT = frozenset(" .,;:*†‡§¶#®©™℠")
 
 def clean(text: str) -> str:
     """Remove control characters and collapse white space."""
-    return " ".join(_NOT_TEXT.sub("", text).split())
+    return " ".join((text if text.isprintable() else _NOT_TEXT.sub("", text)).split())
 
 
 def remove_whitespace(text: str) -> str:
@@ -54,7 +54,7 @@ def mirror_brackets(text: str) -> str:
 
 def is_right_to_left(text: str) -> bool:
     """Whether most letters are of a script that runs from right to left."""
-    return 2 * len(_RIGHT_TO_LEFT.findall(text)) > sum(map(str.isalpha, text))
+    return not text.isascii() and 2 * len(_RIGHT_TO_LEFT.findall(text)) > sum(map(str.isalpha, text))
 
 
 def normalize_drawing(text: str) -> str:

@@ -59,7 +59,7 @@ def by_name(name: str, code: int) -> str | None:
     `code` is the glyph's code in its font, which many programs also use as a name.
     """
     number = _CODE_AS_NAME.fullmatch(name)
-    if number and int(number[1]) == code and not _listed(name):
+    if number and int(number[1]) == code and not listed(name):
         return chr(code) if 0x20 < code < 0x7F else None
     if _DINGBAT.fullmatch(name):
         return _dingbats().get(name)
@@ -72,14 +72,9 @@ def is_dingbat(name: str, code: int) -> bool:
     return _DINGBAT.fullmatch(name) is not None and int(name[1:]) != code and name in _dingbats()
 
 
-def is_listed(name: str) -> bool:
-    """Whether the name is in the Adobe Glyph List, and its character not private."""
-    return _listed(name) is not None
-
-
 def _part(name: str) -> str | None:
-    if listed := _listed(name):
-        return listed
+    if character := listed(name):
+        return character
     if match := _UNICODE.fullmatch(name):
         digits = match[1] or match[2]
         values = [int(digits[place : place + 4], 16) for place in range(0, len(digits), 4)] if match[1] else [
@@ -94,8 +89,8 @@ def _part(name: str) -> str | None:
     return _part(shorter) if shorter and shorter != name else None
 
 
-def _listed(name: str) -> str | None:
-    """Return the character of a name in the Adobe Glyph List."""
+def listed(name: str) -> str | None:
+    """Return the character of a name in the Adobe Glyph List; None if there is none, or a private one."""
     try:
         value = pymupdf.mupdf.fz_unicode_from_glyph_name_strict(name)
     except UnicodeError:

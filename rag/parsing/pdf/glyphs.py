@@ -7,7 +7,7 @@ reads the same; glyphs that nothing tells are U+FFFD. What is drawn does not cha
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import groupby, islice
 from typing import Any, NamedTuple
@@ -103,6 +103,11 @@ def _name(thing: Any) -> str:
     return str(mupdf.pdf_to_name(thing))
 
 
+def _map_content(font: Any) -> bytes:
+    stream = _get(font, "ToUnicode")
+    return bytes(mupdf.pdf_load_stream(stream).fz_buffer_extract()) if mupdf.pdf_is_stream(stream) else b""
+
+
 def _fonts(document: Any) -> Iterator[Any]:
     """Yield each font of the pages, also of the drawings, patterns and annotations on them."""
     pdf = mupdf.pdf_document_from_fz_document(document)
@@ -160,8 +165,7 @@ def _is_seen(thing: Any, seen: set[int]) -> bool:
 
 def _misread_codes(document: Any, font: Any) -> dict[int, Misread]:
     """Return what those codes of a font show that MuPDF would misread."""
-    given = _get(font, "ToUnicode")
-    table = bytes(mupdf.pdf_load_stream(given).fz_buffer_extract()) if mupdf.pdf_is_stream(given) else b""
+    table = _map_content(font)
     if _name(_get(font, "Subtype")) == "Type0":
         return _composite_glyphs(document, font, table)
     differences = dict(_differences(_get(font, "Encoding", "Differences")))
@@ -183,7 +187,7 @@ def _may_misread(font: Any, differences: Mapping[int, str], table: bytes) -> boo
     """Whether a simple font has codes that MuPDF may misread, told without loading it."""
     if glyph_names.symbol_font(_name(_get(font, "BaseFont"))) not in (None, "Symbol") or _SUSPECT.search(table):
         return True
-    if any(not glyph_names.is_listed(name) for name in differences.values()):
+    if any(glyph_names.listed(name) is None for name in differences.values()):
         return True
     encoding = _get(font, "Encoding")
     is_named = mupdf.pdf_is_name(encoding) or mupdf.pdf_is_name(_get(encoding, "BaseEncoding"))
@@ -290,7 +294,9 @@ def _composite_glyphs(document: Any, font: Any, table: bytes) -> dict[int, Misre
         return {}
     system = _get(descendant, "CIDSystemInfo")
     collection = "-".join(mupdf.pdf_dict_get_text_string(system, key) for key in _SYSTEM_KEYS)
-    if not table and (collection in _CID_MAPS or not _is_embedded(descendant)):
+    program = _get(descendant, "FontDescriptor")
+    is_embedded = any(mupdf.pdf_is_stream(_get(program, key)) for key in ("FontFile2", "FontFile3"))
+    if not table and (collection in _CID_MAPS or not is_embedded):
         return {}
     codes = _used_codes(_get(descendant, "W"))
     listed = _listed_codes(table)
@@ -311,11 +317,6 @@ def _composite_glyphs(document: Any, font: Any, table: bytes) -> dict[int, Misre
         for code, text in found.items()
         if text
     }
-
-
-def _is_embedded(descendant: Any) -> bool:
-    descriptor = _get(descendant, "FontDescriptor")
-    return any(mupdf.pdf_is_stream(_get(descriptor, key)) for key in ("FontFile2", "FontFile3"))
 
 
 def _used_codes(widths: Any) -> list[int]:
@@ -368,21 +369,16 @@ def _by_shape(face: Any, glyph: int) -> str | None:
         return "-" if em < HYPHEN_EM else "−" if em < DASH_EM else "—"
     if MIN_EVEN < ratio < 1 / MIN_EVEN and filled > MIN_FILLED:
         return "▪" if em < HYPHEN_EM else "■"
-    if MIN_EVEN < ratio < 1 / MIN_EVEN and abs(filled - math.pi / 4) < DISC_TOLERANCE and _is_disc(inked):
+    lines = [[column for _, column in row] for _, row in groupby(inked, key=lambda place: place[0])]
+    is_solid = all(line[-1] - line[0] + 1 == len(line) for line in lines)  # each row has one run of ink
+    if MIN_EVEN < ratio < 1 / MIN_EVEN and abs(filled - math.pi / 4) < DISC_TOLERANCE and is_solid:
         return "•" if em < HYPHEN_EM else "●"
     return None
 
 
-def _is_disc(inked: Sequence[tuple[int, int]]) -> bool:
-    """Whether every row has one run of ink: no hole and no gap."""
-    rows = [[column for _, column in row] for _, row in groupby(inked, key=lambda place: place[0])]
-    return all(row[-1] - row[0] + 1 == len(row) for row in rows)
-
-
 def _write_map(document: Any, font: Any, mapping: Mapping[int, str]) -> None:
     """Add `mapping` to the font's map (Adobe Technical Note 5411)."""
-    given = _get(font, "ToUnicode")
-    old = bytes(mupdf.pdf_load_stream(given).fz_buffer_extract()) if mupdf.pdf_is_stream(given) else b""
+    old = _map_content(font)
     digits = 4 if _name(_get(font, "Subtype")) == "Type0" else 2
     head, _, tail = old.rpartition(b"endcmap") if b"endcmap" in old else (old, b"", b"")
     if not old:

@@ -118,7 +118,8 @@ def _add_minuses(blocks: Sequence[Mapping[str, Any]], bars: Sequence[Box]) -> No
         chars: list[Mapping[str, Any]] = []
         for char in span["chars"]:
             if char["c"].isdigit() and not (chars and chars[-1]["c"].isdigit()):
-                bar = next((bar for bar in beside if _is_before(bar, char, size)), None)
+                start = char["origin"][0]
+                bar = next((bar for bar in beside if -1 < start - bar[2] < MINUS_GAP_EM * size), None)
                 if bar and (not chars or chars[-1]["c"].isspace() or chars[-1]["bbox"][2] < bar[0]):
                     box = bar[0], char["bbox"][1], bar[2], char["bbox"][3]
                     chars.append({**char, "c": "−", "bbox": box, "origin": (bar[0], char["origin"][1])})
@@ -141,10 +142,6 @@ def _strikes(bar: Box, span: Mapping[str, Any]) -> bool:
     x, y = (bar[0] + bar[2]) / 2, (bar[1] + bar[3]) / 2
     boxes = (char["bbox"] for char in span["chars"] if not char["c"].isspace())
     return any(box[0] < x < box[2] and box[1] < y < box[3] for box in boxes)
-
-
-def _is_before(bar: Box, char: Mapping[str, Any], size: float) -> bool:
-    return bool(-1 < char["origin"][0] - bar[2] < MINUS_GAP_EM * size)
 
 
 def _is_alone(bar: Box, bars: Sequence[Box], size: float) -> bool:
@@ -279,7 +276,12 @@ def _clusters(characters: Sequence[Character], direction: tuple[float, float]) -
     for base, others in attached.items():
         before = [place for place in others if place < base]  # MuPDF reversed a ligature with its line
         order = [base, *reversed(before), *(place for place in others if place > base)]
-        yield _Cluster(*extents[base], [part for place in order for part in _letters(characters[place])])
+        letters: list[Character] = []
+        for char, index in (characters[place] for place in order):
+            is_form = _PRESENTATION_FORMS.match(char["c"])
+            texts = unicodedata.normalize("NFKC", char["c"]) if is_form else (char["c"],)
+            letters += [({**char, "c": text}, index) for text in texts]
+        yield _Cluster(*extents[base], letters)
 
 
 def _nearest(
@@ -297,13 +299,6 @@ def _nearest(
         key=lambda base: (is_alef and characters[base][0]["c"] != _LAM, abs(base - place), base > place),
         default=None,
     )
-
-
-def _letters(character: Character) -> list[Character]:
-    char, index = character
-    if not _PRESENTATION_FORMS.match(char["c"]):
-        return [character]
-    return [({**char, "c": letter}, index) for letter in unicodedata.normalize("NFKC", char["c"])]
 
 
 def _extent(box: Box, direction: tuple[float, float]) -> tuple[float, float]:

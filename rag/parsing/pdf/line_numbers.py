@@ -22,19 +22,19 @@ ALIGNED_PT = 1.0
 _NUMBER = re.compile(r"\d{1,4}")
 
 
-def split_line_numbers(found: Sequence[Piece]) -> tuple[list[Piece], list[Piece]]:
+def split_line_numbers(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Piece]]:
     """Return the line numbers of a page from top to bottom, and the other pieces.
 
     They are small, have a column of their own left of the text, and count its lines one by one.
     """
-    numbers = [piece for piece in found if _NUMBER.fullmatch(piece.text)]
+    numbers = [piece for piece in pieces if _NUMBER.fullmatch(piece.text)]
     if not numbers:
-        return [], [*found]
+        return [], [*pieces]
     column = max(_aligned(numbers, "x0"), _aligned(numbers, "x1"), key=len)
-    rest = [piece for piece in found if piece not in column]
+    rest = [piece for piece in pieces if piece not in column]
     is_counting = all(int(below.text) == int(above.text) + 1 for above, below in pairwise(column))
     if len(column) < MIN_NUMBERS or not is_counting or not rest:
-        return [], [*found]
+        return [], [*pieces]
     sizes = Counter[float]()
     for piece in rest:
         sizes[piece.size] += len(piece.text)
@@ -43,7 +43,7 @@ def split_line_numbers(found: Sequence[Piece]) -> tuple[list[Piece], list[Piece]
     edge = max(piece.bbox.x1 for piece in column)
     near = [piece for piece in rest if 0 < piece.bbox.x0 - edge < MAX_GAP_EM * size]
     beside = sum(any(number.bbox.is_level_with(piece.bbox) for piece in near) for number in column)
-    return (column, rest) if is_small and beside >= MIN_BESIDE * len(column) else ([], [*found])
+    return (column, rest) if is_small and beside >= MIN_BESIDE * len(column) else ([], [*pieces])
 
 
 def _aligned(numbers: Sequence[Piece], side: Literal["x0", "x1"]) -> list[Piece]:

@@ -88,18 +88,15 @@ def find_printed_labels(heights: dict[int, float], lines: Iterable[types.Line]) 
             for prefix, is_roman, number in _numbers(line.text):
                 series = Series(prefix, is_roman, middle < height / 2, number - line.page_number)
                 found[series][line.page_number] = middle / height
-    runs = [run for series, places in found.items() for run in _runs(series, _in_place(places))]
+    runs: list[Run] = []
+    for series, places in found.items():
+        usual = statistics.median_low(places.values())
+        runs += _runs(series, sorted(page for page, place in places.items() if abs(place - usual) <= MAX_SHIFT))
     labels: dict[int, str] = {}
     for run in sorted(runs, key=lambda run: (-run.present, run.series.offset == 0, run.first)):
         for number in range(run.first, run.last + 1):
             labels.setdefault(number, run.series.label(number))
     return labels
-
-
-def _in_place(places: dict[int, float]) -> list[int]:
-    """Return the pages whose number is at the usual height; `places` are shares of the page's height."""
-    usual = statistics.median_low(places.values())
-    return sorted(number for number, place in places.items() if abs(place - usual) <= MAX_SHIFT)
 
 
 def _numbers(text: str) -> Iterator[tuple[str, bool, int]]:

@@ -24,6 +24,15 @@ from rag.parsing.tables import glued_cells, ruled_tables, table_grid
 MAX_UNKNOWN_MARKS = 3
 """Unknown glyphs alone in a line that may be a mark such as a tick; more are a line that cannot be read."""
 
+_NO_LAYOUT = layout_model.Layout()
+_INVERSE = {
+    Direction.RIGHT: Direction.RIGHT,
+    Direction.LEFT: Direction.LEFT,
+    Direction.DOWN: Direction.UP,
+    Direction.UP: Direction.DOWN,
+}
+"""The directions that undo the turns of `_rotate`."""
+
 
 class PageContent(NamedTuple):
     """A parsed page. A page that failed has an error in `info` and no blocks.
@@ -56,26 +65,34 @@ def parse_page(document: Any, index: int, *, label: str | None = None, use_model
         content, unknown_glyphs = _legible(content)
         comments = read_comments(page)
         noted = [line.text for block in comments for line in block.lines]
-        characters = sum(len("".join(text.split())) for text in noted) + _characters(content)
+        characters = sum(len("".join(text.split())) for text in noted)
+        characters += sum(len(piece.text) - piece.text.count(" ") for piece in content)
         runs = [*(piece.text for piece in content), *noted]
-        plain = glued_cells.split_glued(
-            page, source, [piece for piece in content if piece.kind is types.BlockKind.TEXT]
+        plain = [piece for piece in content if piece.kind is types.BlockKind.TEXT]
+        own, recognised = pictures.split_recognised(
+            glued_cells.split_glued(page, source, plain), pictures.recognised_boxes(page)
         )
-        found, recognised = pictures.split_recognised(plain, pictures.recognised_boxes(page))
-        drawn = [*_picture_blocks(recognised, box), *_set_apart(content, box), *comments]
+        layout = layout_model.detect_layout(page) if use_model and grid is None else _NO_LAYOUT
         if grid is not None:
-            return PageContent(
-                info.model_copy(update={"label": grid.label}),
-                [*_sheet_blocks(grid, found, rules, box), *drawn],
-                characters,
-                has_grid=True,
-                runs=runs,
-                unknown_glyphs=unknown_glyphs,
-            )
-        layout = layout_model.detect_layout(page) if use_model else layout_model.Layout()
-        blocks = page_blocks(found, rules, box, layout)
-        headed = [layout_model.mark_heading(block, layout.headings) for block in blocks]
-        return PageContent(info, [*headed, *drawn], characters, runs=runs, unknown_glyphs=unknown_glyphs)
+            blocks = [*_sheet_blocks(grid, own, rules, box)]
+        else:
+            blocks = [
+                layout_model.mark_heading(block, layout.headings) for block in page_blocks(own, rules, box, layout)
+            ]
+        apart = [(types.BlockKind.PICTURE, words) for words in recognised] + [
+            (kind, [piece for piece in content if piece.kind is kind])
+            for kind in (types.BlockKind.STRUCK, types.BlockKind.HIDDEN)
+        ]
+        for kind, pieces in apart:
+            blocks += [block._replace(kind=kind) for block in page_blocks(pieces, (), box)]
+        return PageContent(
+            info if grid is None else info.model_copy(update={"label": grid.label}),
+            [*blocks, *comments],
+            characters,
+            unknown_glyphs,
+            has_grid=grid is not None,
+            runs=runs,
+        )
     except MUPDF_ERRORS as error:
         words = f"{type(error).__name__}: {error}"[:280]
         reason = N_("The page cannot be read ({error})").format(error=words)
@@ -95,30 +112,26 @@ def _legible(content: Sequence[Piece]) -> tuple[list[Piece], int]:
 
 
 def _sheet_blocks(
-    grid: PageGrid, found: Sequence[Piece], rules: Sequence[Rule], page_box: types.Rect
+    grid: PageGrid, pieces: Sequence[Piece], rules: Sequence[Rule], page_box: types.Rect
 ) -> Iterator[text_lines.RawBlock]:
     """Yield blocks of the sheet's name, the text above its cells, its cells, and the text below them."""
-    parts = grid.split(found)
+    parts = grid.split(pieces)
     below = [rule for rule in rules if rule.bbox.y0 > grid.rows[-1].end]
     yield from parts.headings
-    yield from page_blocks(parts.above, (), page_box, layout_model.Layout())
+    yield from page_blocks(parts.above, (), page_box)
     yield from parts.cells
-    yield from page_blocks(parts.below, below, page_box, layout_model.Layout())
-
-
-def _characters(found: Sequence[Piece]) -> int:
-    return sum(len(piece.text) - piece.text.count(" ") for piece in found)
+    yield from page_blocks(parts.below, below, page_box)
 
 
 def page_blocks(
-    found: Sequence[Piece], rules: Sequence[Rule], page_box: types.Rect, layout: layout_model.Layout
+    pieces: Sequence[Piece], rules: Sequence[Rule], page_box: types.Rect, layout: layout_model.Layout = _NO_LAYOUT
 ) -> Iterator[text_lines.RawBlock]:
     """Yield blocks in reading order, text of the page's main direction first."""
     by_direction = Counter[Direction]()
-    for piece in found:
+    for piece in pieces:
         by_direction[piece.direction] += len(piece.text)
     for direction, _ in by_direction.most_common():
-        of_direction = [piece for piece in found if piece.direction is direction]
+        of_direction = [piece for piece in pieces if piece.direction is direction]
         if direction is Direction.RIGHT:
             numbers, text = line_numbers.split_line_numbers(of_direction)
             yield from _upright_blocks(text, rules, page_box, layout.tables)
@@ -128,30 +141,15 @@ def page_blocks(
         turned_rules = [rule._replace(bbox=_rotate(rule.bbox, direction)) for rule in rules]
         tables = [_rotate(box, direction) for box in layout.tables]
         for block in _upright_blocks(turned, turned_rules, _rotate(page_box, direction), tables):
-            lines = [line._replace(bbox=_rotate_back(line.bbox, direction)) for line in block.lines]
+            lines = [line._replace(bbox=_rotate(line.bbox, _INVERSE[direction])) for line in block.lines]
             yield block._replace(lines=lines)
 
 
-def _picture_blocks(recognised: Sequence[Sequence[Piece]], page_box: types.Rect) -> Iterator[text_lines.RawBlock]:
-    """Yield blocks of the recognised text of each picture."""
-    for found in recognised:
-        for block in page_blocks(found, (), page_box, layout_model.Layout()):
-            yield block._replace(kind=types.BlockKind.PICTURE)
-
-
-def _set_apart(content: Sequence[Piece], page_box: types.Rect) -> Iterator[text_lines.RawBlock]:
-    """Yield blocks of the text that is struck out, and of what nobody sees."""
-    for kind in (types.BlockKind.STRUCK, types.BlockKind.HIDDEN):
-        found = [piece for piece in content if piece.kind is kind]
-        for block in page_blocks(found, (), page_box, layout_model.Layout()):
-            yield block._replace(kind=kind)
-
-
 def _upright_blocks(
-    found: Sequence[Piece], rules: Sequence[Rule], page_box: types.Rect, table_boxes: Sequence[types.Rect]
+    pieces: Sequence[Piece], rules: Sequence[Rule], page_box: types.Rect, table_boxes: Sequence[types.Rect]
 ) -> Iterator[text_lines.RawBlock]:
     """Yield blocks of text that is not rotated."""
-    ruled, rest = ruled_tables.find_ruled_tables(found, rules, page_box)
+    ruled, rest = ruled_tables.find_ruled_tables(pieces, rules, page_box)
     seen, rest = layout_model.extract_tables(rest, table_boxes)
     items: list[Piece | ruled_tables.Table] = [*rest, *ruled, *seen]
     for group in reading_order.reading_order(items):
@@ -184,9 +182,3 @@ def _rotate(box: types.Rect, direction: Direction) -> types.Rect:
             return types.Rect(box.y0, -box.x1, box.y1, -box.x0)
         case Direction.UP:
             return types.Rect(-box.y1, box.x0, -box.y0, box.x1)
-
-
-def _rotate_back(box: types.Rect, direction: Direction) -> types.Rect:
-    """Invert `_rotate`."""
-    inverse = {Direction.DOWN: Direction.UP, Direction.UP: Direction.DOWN}
-    return _rotate(box, inverse.get(direction, direction))

@@ -50,9 +50,8 @@ def locate(rendition: Path, passage: types.Passage, start: int, end: int) -> tup
     """
     rects: dict[int, list[types.Rect]] = {}
     for line, first, last in _parts(passage.lines, start, end):
-        found = _line_boxes(rendition, line, first, last)
-        if found:
-            rects.setdefault(line.page_number, []).extend(found)
+        if boxes := _line_boxes(rendition, line, first, last):
+            rects.setdefault(line.page_number, []).extend(boxes)
     return tuple(
         types.Region(page_number=page, rects=tuple(rects[page]), cells=cell_names(rendition, page, rects[page]))
         for page in sorted(rects)
@@ -94,7 +93,7 @@ def _line_boxes(rendition: Path, line: types.Line, first: int, last: int) -> lis
     ]
     boxes = align_runs(near, line.text)
     if None in boxes:  # such as "2nd line", whose raised letters stand in a gap of the run "2 line"
-        boxes = min(boxes, align_runs(_divided(near), line.text), key=lambda found: found.count(None))
+        boxes = min(boxes, align_runs(_divided(near), line.text), key=lambda aligned: aligned.count(None))
     boxes = boxes[before : before + chosen]
     vertical = sum(run.is_vertical for run in near) * 2 > len(near)
     gap = CELL_GAP_EM if line.kind is types.BlockKind.TABLE else WORD_GAP_EM
@@ -227,10 +226,7 @@ def _run(raw: _RawLine) -> Run:
         content = character_cleaning.remove_whitespace(character)
         if content:
             characters.append(content)
-            boxes.append(boxes[-1] if boxes and _has_no_width(box) else to_display(box, raw.matrix))
+            # a later letter of a split ligature has no width: it shares the first letter's box
+            has_no_width = box[2] - box[0] < 0.01 and box[3] - box[1] > 0.01
+            boxes.append(boxes[-1] if boxes and has_no_width else to_display(box, raw.matrix))
     return Run(raw.bbox, "".join(characters), tuple(boxes), raw.is_vertical)
-
-
-def _has_no_width(box: tuple[float, float, float, float]) -> bool:
-    """Whether the box is of a later letter of a split ligature, which shares the first letter's box."""
-    return box[2] - box[0] < 0.01 and box[3] - box[1] > 0.01

@@ -8,7 +8,7 @@ tables are no gutters, as numbers and short entries belong to their rows.
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from rag import types
 
@@ -45,11 +45,6 @@ MIN_LETTERS = 0.6
 MAX_CANDIDATES = 12
 
 
-class _Gutter(NamedTuple):
-    x: float
-    score: float
-
-
 def reading_order(items: Sequence[I], depth: int = 0) -> list[list[I]]:
     """Group `items` in reading order; each group is read row by row."""
     gutter = find_gutter(items) if depth < MAX_DEPTH else None
@@ -73,9 +68,9 @@ def find_gutter(items: Sequence[Item]) -> float | None:
         edges[step] = min(edges.get(step, item.bbox.x0), item.bbox.x0)
     leftmost = min(edges.values())
     frequent = [edges[step] for step, count in counts.most_common(MAX_CANDIDATES) if count >= MIN_COLUMN_LINES]
-    gutters = [_Gutter(x, _score(items, x)) for x in frequent if x > leftmost + 20]
-    best = max(gutters, key=lambda gutter: gutter.score, default=None)
-    return best.x if best and best.score > 0 else None
+    scores = {x: _score(items, x) for x in frequent if x > leftmost + 20}
+    best = max(scores, key=scores.__getitem__, default=None)
+    return best if best is not None and scores[best] > 0 else None
 
 
 def _score(items: Sequence[Item], x: float) -> float:
@@ -85,27 +80,18 @@ def _score(items: Sequence[Item], x: float) -> float:
     across = len(items) - len(left) - len(right)
     if min(len(left), len(right)) < MIN_COLUMN_LINES or across > len(left) + len(right):
         return 0.0
-    beside = _beside(left, right)
+    few, many = sorted((left, right), key=len)
+    top, bottom = min(item.bbox.y0 for item in many), max(item.bbox.y1 for item in many)
+    beside = sum(top <= _middle(item) <= bottom for item in few)
     if beside < MIN_COLUMN_LINES:
         return 0.0
-    turns = _side_changes(left, right)
+    # a file that draws left and right in turns draws the cells of a table
+    sides = sorted([(item.order, 0) for item in left] + [(item.order, 1) for item in right])
+    turns = sum(before[1] != after[1] for before, after in pairwise(sides))
     prose = PROSE_CHARS if turns <= 0.5 * beside + 2 else INTERLEAVED_PROSE_CHARS
     if not (_is_prose(left, prose) and _is_prose(right, prose)):
         return 0.0
     return beside - 0.5 * across
-
-
-def _beside(left: Sequence[Item], right: Sequence[Item]) -> int:
-    """Count the items of the smaller side within the vertical extent of the other."""
-    few, many = sorted((left, right), key=len)
-    top, bottom = min(item.bbox.y0 for item in many), max(item.bbox.y1 for item in many)
-    return sum(top <= (item.bbox.y0 + item.bbox.y1) / 2 <= bottom for item in few)
-
-
-def _side_changes(left: Sequence[Item], right: Sequence[Item]) -> int:
-    """Count how often the drawing order changes sides."""
-    sides = sorted([(item.order, 0) for item in left] + [(item.order, 1) for item in right])
-    return sum(before[1] != after[1] for before, after in pairwise(sides))
 
 
 def _is_prose(items: Sequence[Item], run: int) -> bool:
@@ -115,13 +101,6 @@ def _is_prose(items: Sequence[Item], run: int) -> bool:
         return False
     letters = sum(sum(map(str.isalpha, item.text)) for item in items)
     return letters >= MIN_LETTERS * total
-
-
-class _Strip:
-    """A horizontal strip of the page with items across the gutter."""
-
-    def __init__(self, top: float, bottom: float) -> None:
-        self.top, self.bottom = top, bottom
 
 
 def _bands(items: Sequence[I], x: float) -> list[list[I]]:
@@ -140,9 +119,9 @@ def _bands(items: Sequence[I], x: float) -> list[list[I]]:
 
     index = 0
     for item in sorted(items, key=_middle):
-        while index < len(strips) and _middle(item) > strips[index].bottom:
+        while index < len(strips) and _middle(item) > strips[index][1]:
             index += 1
-        if index < len(strips) and _middle(item) >= strips[index].top:
+        if index < len(strips) and _middle(item) >= strips[index][0]:
             end(columns[0])
             end(columns[1])
             level.append(item)
@@ -154,15 +133,16 @@ def _bands(items: Sequence[I], x: float) -> list[list[I]]:
     return bands
 
 
-def _strips_across(across: Sequence[Item]) -> list[_Strip]:
-    """The vertical extents of items that lie across a gutter, overlapping ones united."""
-    strips: list[_Strip] = []
+def _strips_across(across: Sequence[Item]) -> list[tuple[float, float]]:
+    """Return top and bottom of the items that lie across a gutter, overlapping ones united."""
+    strips: list[tuple[float, float]] = []
     for item in sorted(across, key=lambda item: item.bbox.y0):
         inset = 0.2 * (item.bbox.y1 - item.bbox.y0)
-        if strips and item.bbox.y0 + inset <= strips[-1].bottom:
-            strips[-1].bottom = max(strips[-1].bottom, item.bbox.y1 - inset)
+        top, bottom = item.bbox.y0 + inset, item.bbox.y1 - inset
+        if strips and top <= strips[-1][1]:
+            strips[-1] = (strips[-1][0], max(strips[-1][1], bottom))
         else:
-            strips.append(_Strip(item.bbox.y0 + inset, item.bbox.y1 - inset))
+            strips.append((top, bottom))
     return strips
 
 

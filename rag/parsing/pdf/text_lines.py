@@ -96,14 +96,18 @@ def make_rows(pieces: Sequence[Piece]) -> list[Row]:
 
 
 def _make_row(pieces: list[Piece]) -> Row:
+    if len(pieces) == 1:  # the common case
+        (piece,) = pieces
+        return Row([pieces], pieces, piece.bbox, piece.size, piece.bold)
     pieces.sort(key=lambda piece: piece.bbox.x0)
     pieces = [_with_superscript(*near) for near in zip([None, *pieces], pieces, [*pieces[1:], None], strict=False)]
     cells = [[pieces[0]]]
     right = pieces[0].bbox.x1  # of all pieces so far: a mark set over a line ends within it
     for before, piece in pairwise(pieces):
         gap = piece.bbox.x0 - right
-        least = FIGURE_GAP_EM if _ends_in_digit(before) and _begins_with_digit(piece) else CELL_GAP_EM
-        if gap > least * max(before.size, piece.size) and not _belong_together(cells[-1], piece, len(cells), gap):
+        size = max(before.size, piece.size)
+        are_figures = gap > FIGURE_GAP_EM * size and _ends_in_digit(before) and _begins_with_digit(piece)
+        if (are_figures or gap > CELL_GAP_EM * size) and not _belong_together(cells[-1], piece, len(cells), gap):
             cells.append([piece])
         else:
             cells[-1].append(piece)
@@ -166,16 +170,12 @@ def join(pieces: Sequence[Piece]) -> str:
     parts = [ordered[0].text]
     for before, piece in pairwise(ordered):
         near, far = (before, piece) if before.bbox <= piece.bbox else (piece, before)
-        if near.space_right or far.space_left or _is_apart(near, far):
+        gap = far.bbox.x0 - near.bbox.x1
+        is_apart = gap > WORD_GAP_EM * far.size or gap < -OVERLAP_EM * max(near.size, far.size)
+        if near.space_right or far.space_left or is_apart:
             parts.append(" ")
         parts.append(piece.text)
     return character_cleaning.correct_brackets("".join(parts))
-
-
-def _is_apart(near: Piece, far: Piece) -> bool:
-    """Whether there is a gap between `near` and `far`, or an overlap so wide that they are above each other."""
-    gap = far.bbox.x0 - near.bbox.x1
-    return gap > WORD_GAP_EM * far.size or gap < -OVERLAP_EM * max(near.size, far.size)
 
 
 def make_blocks(rows: Sequence[Row]) -> list[RawBlock]:
@@ -195,7 +195,8 @@ def _tables(rows: Sequence[Row]) -> Iterator[tuple[int, int]]:
     for index, row in enumerate(rows):
         if len(row.cells) < 2:
             continue
-        if run and (_are_apart(rows, run[-1], index) or not _follows(rows[index - 1], row)):
+        is_near = row.bbox.y0 - rows[index - 1].bbox.y1 < 6 * (row.bbox.y1 - row.bbox.y0)
+        if run and (not is_near or _are_apart(rows, run[-1], index)):
             yield from _table(rows, run)
             run = []
         run.append(index)
@@ -208,10 +209,6 @@ def _are_apart(rows: Sequence[Row], last: int, index: int) -> bool:
     figures = min(rows[last].cells[1][0].bbox.x0, rows[index].cells[1][0].bbox.x0)
     wide = sum(row.bbox.x1 > figures for row in between)
     return wide > MAX_ROWS_BETWEEN or len(between) > MAX_LABELS_BETWEEN
-
-
-def _follows(above: Row, row: Row) -> bool:
-    return row.bbox.y0 - above.bbox.y1 < 6 * (row.bbox.y1 - row.bbox.y0)
 
 
 def _table(rows: Sequence[Row], run: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -351,19 +348,16 @@ def _is_header(above: RawBlock, table: RawBlock) -> bool:
     if table.kind is not types.BlockKind.TABLE or len(above.lines) > MAX_HEADER_LINES:
         return False
     head, body = bounds(line.bbox for line in above.lines), bounds(line.bbox for line in table.lines)
-    if above.columns and table.columns and not _have_one_width(above, table):
-        return False  # two tables with rules of their own
+    if above.columns and table.columns:
+        left, right = above.columns[0][0] - table.columns[0][0], above.columns[-1][1] - table.columns[-1][1]
+        if max(abs(left), abs(right)) >= ALIGNED_PT:
+            return False  # two tables with rules of their own
     is_table = above.kind is types.BlockKind.TABLE and not any(tables.is_data(line.text) for line in above.lines)
     return (
         -table.size < body.y0 - head.y1 < (1.5 if is_table else 1) * table.size
         and (is_table or head.x0 > body.x0 + 0.15 * (body.x1 - body.x0))
         and head.x1 < body.x1 + ALIGNED_PT
     )
-
-
-def _have_one_width(above: RawBlock, table: RawBlock) -> bool:
-    left, right = above.columns[0][0] - table.columns[0][0], above.columns[-1][1] - table.columns[-1][1]
-    return abs(left) < ALIGNED_PT and abs(right) < ALIGNED_PT
 
 
 def _text_blocks(rows: Sequence[Row]) -> list[RawBlock]:

@@ -77,10 +77,8 @@ def page_content(page: Any) -> tuple[list[Piece], list[Rule], Any]:
         lines = [*map(_without_letter_spacing, read_page(page, with_characters=True).lines)]
     visible = to_rect(page.rect)
     matrix = display_matrix(page)
-    pieces = [
-        piece for piece in _pieces(lines, matrix) if visible.contains_center(piece.bbox)
-    ]  # text beyond the crop box is never shown
-    pieces = list(_without_copies(pieces))
+    # text beyond the crop box is never shown
+    pieces = [*_without_copies(piece for piece in _pieces(lines, matrix) if visible.contains_center(piece.bbox))]
     rules = [Rule(to_display(block["bbox"], matrix), block["isrect"]) for block in shapes]
     return pieces, rules, source
 
@@ -167,7 +165,8 @@ def _pieces(lines: Iterable[visibility.StyledLine], matrix: Any | None) -> Itera
         if not content:
             continue
         bold = bool(main["flags"] & _BOLD_FONT or main["char_flags"] & _BOLD_CHARS)
-        space_left, space_right = _outer_spaces(raw)
+        first, last = raw[0].isspace(), raw[-1].isspace()
+        space_left, space_right = (last, first) if character_cleaning.is_right_to_left(raw) else (first, last)
         yield Piece(
             to_display(bbox, matrix),
             content,
@@ -188,37 +187,18 @@ def _with_superscripts(
 ) -> str:
     """Return the text of a line's spans, small ones above the baseline of the `main` span in superscripts."""
     text = ""
-    following: Mapping[str, Any] | None = None
-    for span in reversed(spans):
-        gap = " " if following is not None and _is_apart(span, following, direction) else ""
-        text = (
-            (character_cleaning.superscript(span["text"], text) if _is_raised(span, main, direction) else span["text"])
-            + gap
-            + text
-        )
-        following = span
+    (main_x, main_y), (along_x, along_y) = main["origin"], direction
+    for span, following in zip(reversed(spans), (None, *reversed(spans)), strict=False):
+        part, gap, (x, y) = span["text"], "", span["origin"]
+        sign = part[-1:]
+        if following and direction == (1, 0) and not sign.isascii() and unicodedata.category(sign) == "So":
+            # MuPDF adds no space in a gap behind a sign or an unknown glyph
+            gap = " " if following["bbox"][0] - span["bbox"][2] > SIGN_GAP_EM * span["size"] else ""
+        rise = along_y * (x - main_x) - along_x * (y - main_y)
+        if span["size"] <= MAX_RAISED_SIZE * main["size"] and rise >= MIN_RISE_EM * main["size"]:
+            part = character_cleaning.superscript(part, text)
+        text = part + gap + text
     return text
-
-
-def _is_apart(span: Mapping[str, Any], following: Mapping[str, Any], direction: tuple[float, float]) -> bool:
-    """Whether there is a gap behind a sign or an unknown glyph, where MuPDF adds no space."""
-    sign = span["text"][-1:]
-    if direction != (1, 0) or sign.isascii() or unicodedata.category(sign) != "So":
-        return False
-    return bool(following["bbox"][0] - span["bbox"][2] > SIGN_GAP_EM * span["size"])
-
-
-def _is_raised(span: Mapping[str, Any], main: Mapping[str, Any], direction: tuple[float, float]) -> bool:
-    (x, y), (main_x, main_y), (along_x, along_y) = span["origin"], main["origin"], direction
-    rise = along_y * (x - main_x) - along_x * (y - main_y)
-    is_small: bool = span["size"] <= MAX_RAISED_SIZE * main["size"]
-    return is_small and rise >= MIN_RISE_EM * main["size"]
-
-
-def _outer_spaces(raw: str) -> tuple[bool, bool]:
-    """Whether there is white space left and right of the text."""
-    first, last = raw[0].isspace(), raw[-1].isspace()
-    return (last, first) if character_cleaning.is_right_to_left(raw) else (first, last)
 
 
 def _main_span(spans: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:

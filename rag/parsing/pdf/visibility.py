@@ -79,7 +79,7 @@ def read_page(page: Any, flags: int, *, with_characters: bool = False) -> PageTe
         with_characters = True
     if with_characters:
         line_characters.correct(blocks)
-    shapes = [block for block in blocks if block["type"] == 3]
+    shapes = [block for block in blocks if block["type"] == _SHAPE]
     marks = _Marks(page, blocks)
     if not (with_characters or marks.strikes or marks.doubtful):
         lines = [line for block in blocks for line in block.get("lines", ())]

@@ -31,12 +31,8 @@ def split_glued(page: Any, source: Any, pieces: Sequence[Piece]) -> list[Piece]:
     axis = 1 if Counter(piece.direction for piece in pieces).most_common(1)[0][0] in LEVEL else 0
     for x0, y0, x1, y1, text, *_ in page.get_text("words", textpage=source):
         box = types.Rect(x0, y0, x1, y1) if matrix is None else to_display((x0, y0, x1, y1), matrix)
-        lines[round(_middle(box, axis))].append((box, text))
+        lines[round((box[axis] + box[axis + 2]) / 2)].append((box, text))
     return [part for piece in pieces for part in _parts(piece, lines)]
-
-
-def _middle(box: types.Rect, axis: int) -> float:
-    return (box[axis] + box[axis + 2]) / 2
 
 
 def _parts(piece: Piece, lines: dict[int, list[tuple[types.Rect, str]]]) -> list[Piece]:
@@ -44,7 +40,7 @@ def _parts(piece: Piece, lines: dict[int, list[tuple[types.Rect, str]]]) -> list
     if " " not in piece.text or len(piece.text) > MAX_CHARS:
         return [piece]
     along = 0 if piece.direction in LEVEL else 1
-    at = round(_middle(piece.bbox, 1 - along))
+    at = round((piece.bbox[1 - along] + piece.bbox[3 - along]) / 2)
     near = [word for place in (at - 1, at, at + 1) for word in lines[place] if piece.bbox.contains_center(word[0])]
     backwards = piece.direction in {Direction.UP, Direction.LEFT}
     words = sorted(near, key=lambda word: word[0][along], reverse=backwards)

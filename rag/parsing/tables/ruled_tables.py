@@ -181,18 +181,22 @@ def _make_table(
     filled = sum(len(columns) > 1 for columns in cells.values())
     if not filled or filled < MIN_FILLED_ROWS * len(cells):
         return None
-    if any(_length(cell) > MAX_CELL_CHARS for columns in cells.values() for cell in columns.values()):
+    texts = (sum(len(piece.text) for piece in cell) for columns in cells.values() for cell in columns.values())
+    if max(texts) > MAX_CELL_CHARS:
         return None
+    rules_at = [[edge for edge in down if abs(edge.at - x) <= TOUCH_PT] for x in xs]
     lines = [
         line._replace(label=_label_over(row, cells, xs, ys, across))
         for row in sorted(cells)
-        for line in _row_lines(cells[row], _merged_cells(row, cells[row], xs, ys, down))
+        for line in _row_lines(cells[row], _merged_cells(row, cells[row], rules_at, ys))
     ]
     if len(lines) < 2 and max(piece.bbox.y1 for piece in pieces) > ys[-1]:
         return None  # one row is a table only at the end of the page
     box = text_lines.bounds(line.bbox for line in lines)
-    if _is_of_shading(lines, len(xs) - 1 - len(of_signs)):
-        return None
+    used = {cell.first for line in lines for cell in line.cells}
+    figures = sum(tables.is_data(line.text) for line in lines)
+    if used and len(used) < len(xs) - 2 - len(of_signs) and 3 * figures >= len(lines):
+        return None  # a table of figures whose boxes are no cells but shaded parts of rows: many columns are empty
     block = text_lines.RawBlock(types.BlockKind.TABLE, lines, inside[0].size, False, tuple(pairwise(xs)))
     return Table(box, "", min(piece.order for piece in inside), block)
 
@@ -217,32 +221,22 @@ def _joined(sign: Piece, figure: Piece, text: str) -> Piece:
     return figure._replace(text=text, bbox=sign.bbox.union(figure.bbox))
 
 
-def _length(cell: Sequence[Piece]) -> int:
-    return sum(len(piece.text) for piece in cell)
-
-
-def _is_of_shading(lines: Sequence[text_lines.RawLine], count: int) -> bool:
-    """Whether the boxes of a table of figures are no cells but shaded parts of rows, so that many columns are empty."""
-    used = {cell.first for line in lines for cell in line.cells}
-    figures = sum(tables.is_data(line.text) for line in lines)
-    return bool(used) and len(used) < count - 1 and 3 * figures >= len(lines)
-
-
 def _merged_cells(
-    row: int, filled: Mapping[int, object], xs: Sequence[float], ys: Sequence[float], down: Sequence[_Edge]
+    row: int, filled: Mapping[int, object], rules_at: Sequence[Sequence[_Edge]], ys: Sequence[float]
 ) -> dict[int, types.TableCell]:
     """Return the columns of each filled cell of a row: between the rules beside it, or other filled cells."""
     middle = (ys[row - 1] + ys[min(row, len(ys) - 1)]) / 2
-    is_ruled = [any(abs(edge.at - x) <= TOUCH_PT and edge.start <= middle <= edge.end for edge in down) for x in xs]
-    found: dict[int, types.TableCell] = {}
+    is_ruled = [any(edge.start <= middle <= edge.end for edge in edges) for edges in rules_at]
+    last = len(rules_at) - 1
+    merged: dict[int, types.TableCell] = {}
     for column in filled:
-        left, right = column - 1, min(column, len(xs) - 1)
+        left, right = column - 1, min(column, last)
         while left > 0 and not is_ruled[left] and left not in filled:
             left -= 1
-        while right < len(xs) - 1 and not is_ruled[right] and right + 1 not in filled:
+        while right < last and not is_ruled[right] and right + 1 not in filled:
             right += 1
-        found[column] = types.TableCell(left, right - 1)
-    return found
+        merged[column] = types.TableCell(left, right - 1)
+    return merged
 
 
 def _label_over(
@@ -269,8 +263,11 @@ def _label_over(
 def _row_lines(columns: Mapping[int, list[Piece]], merged: Mapping[int, types.TableCell]) -> list[text_lines.RawLine]:
     """Return the row's line, or several, without columns, if it holds rows without rules between them."""
     cells = [text_lines.make_rows(columns[column]) for column in sorted(columns)]
-    is_one = sum(map(_is_list, cells)) < 2 and not any(map(_has_columns, cells))
-    if is_one and not _side_by_side(cells):
+    has_columns = any(len(row.cells) > 1 for cell in cells for row in cell)
+    # two cells with many lines and nearly as many are rows without rules
+    *_, second, first = sorted([0, *map(len, cells)])
+    are_side_by_side = second > MAX_WRAPPED_LINES and second > 0.6 * first
+    if sum(map(_is_list, cells)) < 2 and not has_columns and not are_side_by_side:
         return [_line(cells)._replace(cells=tuple(merged[column] for column in sorted(columns)))]
     column_of = {piece.order: column for column, pieces in columns.items() for piece in pieces}
     return [
@@ -281,21 +278,8 @@ def _row_lines(columns: Mapping[int, list[Piece]], merged: Mapping[int, types.Ta
 
 def _is_list(cell: Sequence[text_lines.Row]) -> bool:
     """Whether the lines of a cell are separate numbers, instead of wrapped text."""
-    return len(cell) > 1 and all(_is_number(text_lines.join(row.pieces)) for row in cell)
-
-
-def _has_columns(cell: Sequence[text_lines.Row]) -> bool:
-    return any(len(row.cells) > 1 for row in cell)
-
-
-def _side_by_side(cells: Sequence[Sequence[text_lines.Row]]) -> bool:
-    """Whether two cells have many lines and nearly as many, which makes them rows without rules."""
-    *_, second, first = sorted([0, *map(len, cells)])
-    return second > MAX_WRAPPED_LINES and second > 0.6 * first
-
-
-def _is_number(entry: str) -> bool:
-    return any(map(str.isdigit, entry)) and sum(map(str.isalpha, entry)) <= 3
+    texts = [text_lines.join(row.pieces) for row in cell] if len(cell) > 1 else []
+    return bool(texts) and all(any(map(str.isdigit, text)) and sum(map(str.isalpha, text)) <= 3 for text in texts)
 
 
 def _split_cells(row: text_lines.Row, column_of: Mapping[int, int]) -> list[list[text_lines.Row]]:

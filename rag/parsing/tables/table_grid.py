@@ -7,7 +7,6 @@ cover several columns are wider.
 from collections.abc import Callable, Container, Iterable, Sequence
 from itertools import pairwise, zip_longest
 from statistics import median
-from typing import NamedTuple
 
 from rag import tables, types
 from rag.parsing.pdf.text_lines import RawBlock, RawLine, bounds
@@ -28,6 +27,8 @@ SAME_GAP_PT = 0.5
 SLACK_PT = 3.0
 """How far a line of a wrapped head may reach beyond the next."""
 
+Cell = types.TableCell
+
 
 class _Column:
     """The horizontal extent of a column, and the rows in which it has a cell of its own."""
@@ -41,19 +42,12 @@ class _Column:
         self.rows.update(rows)
 
 
-class _Span(NamedTuple):
-    """The columns of a cell, both included."""
-
-    first: int
-    last: int
-
-
 def arrange(block: RawBlock) -> RawBlock:
     """Return a table with its cells numbered by column, its head rows marked and its wrapped rows joined."""
     lines = block.lines
     heads = tables.find_heads(lines)
     columns = [_Column(x0, x1, 0) for x0, x1 in block.columns] or _find_columns(lines, heads)
-    spans = [[_Span(cell.first, cell.last) for cell in line.cells] or _spans(line, columns) for line in lines]
+    spans = [[*line.cells] or _spans(line, columns) for line in lines]
     for index in reversed(range(len(lines) - 1)):
         above, below = lines[index], lines[index + 1]
         if not (heads[index] and heads[index + 1]) or above.cells:
@@ -65,8 +59,7 @@ def arrange(block: RawBlock) -> RawBlock:
         elif not is_wrapped:
             spans[index] = _spread(above, columns, spans[index])
     made = [
-        line._replace(cells=tuple(types.TableCell(*span) for span in row), is_head=is_head)
-        for line, row, is_head in zip(lines, spans, heads, strict=True)
+        line._replace(cells=tuple(row), is_head=is_head) for line, row, is_head in zip(lines, spans, heads, strict=True)
     ]
     ruled = {index for index, line in enumerate(lines) if line.cells}
     joined = _join_wrapped(made, block.size, ruled) if len(lines) <= MAX_ROWS else made
@@ -95,7 +88,14 @@ def _find_columns(lines: Sequence[RawLine], heads: Sequence[bool]) -> list[_Colu
             bridges.append(box)
     columns.sort(key=lambda column: column.x0)
     near = NEAR_EM * median(line.bbox.y1 - line.bbox.y0 for line in lines)
-    columns = _merged(columns, lambda left, right: right.x0 - left.x1 < near or _are_bridged(left, right, bridges))
+
+    def are_near(left: _Column, right: _Column) -> bool:
+        """Whether the columns are close to each other, or a cell covers both."""
+        return right.x0 - left.x1 < near or any(
+            _overlap(box, left.x0, left.x1) > OVERLAP_PT < _overlap(box, right.x0, right.x1) for box in bridges
+        )
+
+    columns = _merged(columns, are_near)
     return _merged(columns, lambda left, right: _have_one_head(left, right, heads))[:MAX_COLUMNS]
 
 
@@ -115,11 +115,6 @@ def _merged(columns: Sequence[_Column], are_one: Callable[[_Column, _Column], bo
     return merged
 
 
-def _are_bridged(left: _Column, right: _Column, bridges: Sequence[types.Rect]) -> bool:
-    """Whether a cell covers both."""
-    return any(_overlap(box, left.x0, left.x1) > OVERLAP_PT < _overlap(box, right.x0, right.x1) for box in bridges)
-
-
 def _have_one_head(left: _Column, right: _Column, heads: Sequence[bool]) -> bool:
     """Whether one has only heads, and the other none."""
     headed = [any(heads[row] for row in column.rows) for column in (left, right)]
@@ -127,9 +122,9 @@ def _have_one_head(left: _Column, right: _Column, heads: Sequence[bool]) -> bool
     return headed[0] != headed[1] and filled[0] != filled[1] and headed[0] != filled[0]
 
 
-def _spans(line: RawLine, columns: Sequence[_Column]) -> list[_Span]:
+def _spans(line: RawLine, columns: Sequence[_Column]) -> list[Cell]:
     """Return the columns of each cell, from left to right without overlap; a figure has one, at its right end."""
-    spans: list[_Span] = []
+    spans: list[Cell] = []
     free, last = 0, len(columns) - 1
     for index, (box, text) in enumerate(zip(line.boxes, line.text.split("\t"), strict=True)):
         touched = [
@@ -146,7 +141,7 @@ def _spans(line: RawLine, columns: Sequence[_Column]) -> list[_Span]:
             ]
         if tables.is_amount(text):
             touched = touched[-1:]
-        spans.append(_Span(touched[0], touched[-1]))
+        spans.append(Cell(touched[0], touched[-1]))
         free = touched[-1] + 1
     return spans
 
@@ -165,7 +160,7 @@ def _is_wrapped_head(above: RawLine, below: RawLine, size: float) -> bool:
     return all(len(boxes) == 1 for boxes in near)
 
 
-def _repeated(heads: list[_Span], below: RawLine, spans: Sequence[_Span]) -> list[_Span] | None:
+def _repeated(heads: list[Cell], below: RawLine, spans: Sequence[Cell]) -> list[Cell] | None:
     """Return the columns of heads above a row that names the same columns below each of them."""
     named = [(text, span) for text, span in zip(below.text.split("\t"), spans, strict=True) if span.first > 0]
     corner = heads[:1] if heads[0].first == heads[0].last == 0 else []
@@ -174,10 +169,13 @@ def _repeated(heads: list[_Span], below: RawLine, spans: Sequence[_Span]) -> lis
     texts = [text for text, _ in named]
     if rest or each < 2 or len(set(texts)) < each or texts != texts[:each] * count:
         return None
-    return [*corner, *(_Span(named[at][1].first, named[at + each - 1][1].last) for at in range(0, len(named), each))]
+    return [
+        *corner,
+        *(Cell(named[at][1].first, named[at + each - 1][1].last) for at in range(0, len(named), each)),
+    ]
 
 
-def _spread(line: RawLine, columns: Sequence[_Column], spans: list[_Span]) -> list[_Span]:
+def _spread(line: RawLine, columns: Sequence[_Column], spans: list[Cell]) -> list[Cell]:
     """Return the columns below each of the upper heads: groups of columns that are centred or aligned below them.
 
     The best placing of the heads on the columns from left to right; a column without a head costs a share of the usual
@@ -187,8 +185,9 @@ def _spread(line: RawLine, columns: Sequence[_Column], spans: list[_Span]) -> li
     count, cells = len(columns), line.boxes
     if len(cells) > count - first:
         return spans
-    pitch = _pitch(columns)
-    best: dict[tuple[int, int], tuple[float, list[_Span]]] = {(0, first): (0.0, [])}
+    # the usual distance of two columns
+    pitch = median(after.x1 - before.x1 for before, after in pairwise(columns[1:])) if count > 2 else 0.0
+    best: dict[tuple[int, int], tuple[float, list[Cell]]] = {(0, first): (0.0, [])}
     for placed in range(len(cells) + 1):
         for start in range(first, count):
             cost, found = best.get((placed, start), (None, []))
@@ -201,20 +200,18 @@ def _spread(line: RawLine, columns: Sequence[_Column], spans: list[_Span]) -> li
                 x0, x1 = columns[start].x0, columns[end - 1].x1
                 ends = [(x0, x1), (min(x0, columns[start].x1 - pitch), x1)] if start else [(x0, x1)]
                 more = min(_distance(cells[placed], *pair) for pair in ends)
-                _improve(best, (placed + 1, end), cost + more, [*found, _Span(start, end - 1)])
+                _improve(best, (placed + 1, end), cost + more, [*found, Cell(start, end - 1)])
     return best.get((len(cells), count), (0.0, spans))[1]
 
 
 def _improve(
-    best: dict[tuple[int, int], tuple[float, list[_Span]]], state: tuple[int, int], cost: float, found: list[_Span]
+    best: dict[tuple[int, int], tuple[float, list[Cell]]],
+    state: tuple[int, int],
+    cost: float,
+    found: list[Cell],
 ) -> None:
     if state not in best or cost < best[state][0]:
         best[state] = (cost, found)
-
-
-def _pitch(columns: Sequence[_Column]) -> float:
-    """Return the usual distance of two columns."""
-    return median(after.x1 - before.x1 for before, after in pairwise(columns[1:])) if len(columns) > 2 else 0.0
 
 
 def _distance(box: types.Rect, x0: float, x1: float) -> float:
@@ -276,7 +273,9 @@ def _is_wrapped(above: RawLine, below: RawLine, usual: float | None, size: float
         return True
     if usual is not None and gap > usual + TIGHT_EM * size:
         return False
-    return _goes_on(above, below)
+    upper, lower = above.text.split("\t")[0], below.text.split("\t")[0]
+    is_label = above.cells[0].first == below.cells[0].first == 0
+    return is_label and lower[:1].islower() and upper[-1:] not in ".:;"
 
 
 def _fit(above: RawLine, below: RawLine) -> bool:
@@ -291,15 +290,8 @@ def _fit(above: RawLine, below: RawLine) -> bool:
     return not any(map(tables.is_amount, texts))
 
 
-def _goes_on(above: RawLine, below: RawLine) -> bool:
-    """Whether a label goes on in lower case on the next line."""
-    upper, lower = above.text.split("\t")[0], below.text.split("\t")[0]
-    is_label = above.cells[0].first == below.cells[0].first == 0
-    return is_label and lower[:1].islower() and upper[-1:] not in ".:;"
-
-
 def _join(above: RawLine, below: RawLine) -> RawLine:
-    parts: dict[int, tuple[types.TableCell, list[str], list[types.Rect]]] = {}
+    parts: dict[int, tuple[Cell, list[str], list[types.Rect]]] = {}
     for line in (above, below):
         for cell, text, box in zip(line.cells, line.text.split("\t"), line.boxes, strict=True):
             part = parts.setdefault(cell.first, (cell, [], []))

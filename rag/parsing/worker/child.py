@@ -6,7 +6,7 @@ The process ends when nobody reads the results, and when it exceeds its CPU time
 import os
 import resource
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -14,10 +14,8 @@ from rag import errors, types
 from rag.messages import N_
 from rag.parsing import completeness, metadata, renditions
 from rag.parsing.archive.unpacking import Unpacking
-from rag.parsing.ocr import text_layer
 from rag.parsing.pdf import document
 from rag.parsing.pdf.mupdf import map_mupdf_errors, open_pdf
-from rag.parsing.pdf.pages import PageContent
 from rag.parsing.pdf.text_runs import TEXT_FLAGS
 from rag.parsing.second_reading import SecondReading
 from rag.parsing.worker import cpu_clock, protocol
@@ -31,42 +29,36 @@ def serve(request: Mapping[str, Any], results: BinaryIO) -> None:
     config = types.ParsingConfig(**request["config"])
     rendition = Path(request["rendition"])
     limit_memory(config.memory_limit_mb)
-    cpu_clock.limit_cpu(config.timeout_seconds(_min_pages(request)))
-    try:
-        results.write(protocol.dump({"worker": os.getpid()}))
+    is_text = request["mime_type"].startswith("text/")  # which must be laid out before its pages can be counted
+    least_pages = Path(request["source"]).stat().st_size // CHARACTERS_PER_PAGE if is_text else 0
+    cpu_clock.limit_cpu(config.timeout_seconds(least_pages))
+
+    def send(**values: Any) -> None:
+        results.write(protocol.dump(**values))
         results.flush()
+
+    def send_error(error: errors.Error) -> None:
+        send(error=(error.code, error.message, dict(error.details)))
+
+    try:
+        send(worker=os.getpid())
         if request["task"] == "decrypt":
             renditions.decrypt(Path(request["source"]), rendition, name=request["name"], password=request["password"])
-            results.write(protocol.dump_metadata(metadata.Metadata()))
+            send(metadata=metadata.Metadata())
         else:
-            _read(request, rendition, config, results)
+            _read(request, rendition, config, send)
     except BrokenPipeError:
         rendition.unlink(missing_ok=True)
         os._exit(1)  # nobody waits for the result
     except OSError as error:
-        results.write(
-            protocol.dump_error(
-                errors.StoreError(N_("The rendition cannot be written: {error}. Make room."), error=error.strerror)
-            )
-        )
+        send_error(errors.StoreError(N_("The rendition cannot be written: {error}. Make room."), error=error.strerror))
     except errors.Error as error:
-        results.write(protocol.dump_error(error))
+        send_error(error)
     except MemoryError:
         limit = N_("{limit} MB of memory were not enough").format(limit=config.memory_limit_mb)
-        results.write(
-            protocol.dump_error(
-                errors.UnreadableFileError(
-                    N_("“{name}” cannot be read: {_reason}."), name=request["name"], _reason=limit
-                )
-            )
+        send_error(
+            errors.UnreadableFileError(N_("“{name}” cannot be read: {_reason}."), name=request["name"], _reason=limit)
         )
-
-
-def _min_pages(request: Mapping[str, Any]) -> int:
-    """Estimate the pages of plain text, which must be laid out before they can be counted."""
-    if not request["mime_type"].startswith("text/"):
-        return 0
-    return Path(request["source"]).stat().st_size // CHARACTERS_PER_PAGE
 
 
 def limit_memory(megabytes: int) -> None:
@@ -78,14 +70,10 @@ def limit_memory(megabytes: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
 
 
-def _read(request: Mapping[str, Any], rendition: Path, config: types.ParsingConfig, results: BinaryIO) -> None:
-    def send(line: bytes) -> None:
-        results.write(line)
-        results.flush()
-
+def _read(request: Mapping[str, Any], rendition: Path, config: types.ParsingConfig, send: Callable[..., None]) -> None:
     def on_open(pages: int) -> None:
         cpu_clock.limit_cpu(config.timeout_seconds(pages))
-        send(protocol.dump({"pages": pages}))
+        send(pages=pages)
 
     unpacking = Unpacking(request["name"], Path(request["parts_folder"]), types.Unpacked(**request["unpacked"]), config)
     rendered = renditions.make_rendition(
@@ -97,22 +85,23 @@ def _read(request: Mapping[str, Any], rendition: Path, config: types.ParsingConf
         config=config,
         unpacking=unpacking,
         on_open=on_open,
-        on_recognised=lambda done: send(protocol.dump({"recognised": done})),
+        on_recognised=lambda done: send(recognised=done),
         with_pictures=request["pictures"],
     )
-    send(protocol.dump_parts(unpacking.parts))
+    send(parts=tuple(unpacking.parts))
+    recognition = rendered.recognition
     with open_pdf(rendition) as opened, map_mupdf_errors(request["name"]):
         tally = completeness.CompletenessCheck(rendered.texts, None if rendered.texts else SecondReading(rendition))
         for content in document.iter_pages(opened, config):
-            send(protocol.dump_page(_with_recognition(content, rendered.recognition)))
+            number = content.info.number
+            error = content.info.error or recognition.failures.get(number)
+            info = content.info.model_copy(update={"ocr": number in recognition.pages, "error": error})
+            send(page=content._replace(info=info, runs=()))
             tally.add(content, lambda number: opened[number - 1].get_text("words", flags=TEXT_FLAGS))
-        note = "\n".join(filter(None, (rendered.note, rendered.recognition.note))) or None
-        send(protocol.dump({"picture_pages": rendered.recognition.picture_pages, "note": note}))
-        send(protocol.dump({"completeness": tally.result().model_dump()}))
-        send(protocol.dump_metadata(metadata.read_metadata(opened)))
-
-
-def _with_recognition(content: PageContent, recognition: text_layer.Recognition) -> PageContent:
-    info = content.info
-    error = info.error or recognition.failures.get(info.number)
-    return content._replace(info=info.model_copy(update={"ocr": info.number in recognition.pages, "error": error}))
+        note = "\n".join(filter(None, (rendered.note, recognition.note))) or None
+        send(
+            picture_pages=recognition.picture_pages,
+            note=note,
+            completeness=tally.result(),
+            metadata=metadata.read_metadata(opened),
+        )

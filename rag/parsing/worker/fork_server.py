@@ -36,6 +36,7 @@ def main(channel: socket.socket) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the user, which closes its sockets
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended guards leave no zombies
     gc.freeze()  # or garbage collection in forks would copy shared memory
+    gc.set_threshold(50_000)  # a page has thousands of small objects without cycles: looking for some takes a tenth
     while True:
         _, files, _, _ = socket.recv_fds(channel, 1, FILE_COUNT)
         if len(files) != FILE_COUNT:
@@ -62,7 +63,10 @@ def _guard(control_file: int, results: int, stderr: int) -> None:
         if worker == 0:
             os.setpgid(0, 0)  # its own group, to kill the programs that it starts
             control.close()
-            _work(request, results)
+            os.environ.clear()  # the server's may be outdated
+            os.environ.update(request["environment"])
+            with os.fdopen(results, "wb") as file:
+                child.serve(request, file)
             os._exit(0)
         with contextlib.suppress(OSError):  # done by the worker, which may have ended
             os.setpgid(worker, worker)
@@ -96,14 +100,6 @@ def _receive(control: socket.socket, size: int) -> bytes:
     return content
 
 
-def _work(request: dict[str, Any], results: int) -> None:
-    # The server's environment may be outdated.
-    os.environ.clear()
-    os.environ.update(request["environment"])
-    with os.fdopen(results, "wb") as file:
-        child.serve(request, file)
-
-
 def _watch(worker: int, control: socket.socket, end_seen: int, rendition: Path) -> int:
     """Wait for the worker, kill it when the user asks or is gone, and return its exit code.
 
@@ -112,7 +108,9 @@ def _watch(worker: int, control: socket.socket, end_seen: int, rendition: Path) 
     ready, _, _ = select.select([control.fileno(), end_seen], [], [])
     gone = False
     if control.fileno() in ready:
-        gone = _is_gone(control)
+        gone = True  # unless the user asks to end the worker, and cleans up itself
+        with contextlib.suppress(OSError):
+            gone = not control.recv(1)
         os.kill(worker, signal.SIGKILL)
     with contextlib.suppress(ProcessLookupError, PermissionError):  # no group yet; macOS: ended
         os.killpg(worker, signal.SIGKILL)
@@ -120,14 +118,6 @@ def _watch(worker: int, control: socket.socket, end_seen: int, rendition: Path) 
     if gone:
         rendition.unlink(missing_ok=True)
     return os.waitstatus_to_exitcode(status)
-
-
-def _is_gone(user: socket.socket) -> bool:
-    """Whether the user is gone; else it asked to end the worker, and cleans up itself."""
-    try:
-        return not user.recv(1)
-    except OSError:
-        return True
 
 
 if __name__ == "__main__":

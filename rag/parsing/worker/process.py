@@ -8,7 +8,6 @@ import signal
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +30,18 @@ EXTERNAL_SIGNALS = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, sig
 POLL_SECONDS = 0.5
 """Interval between calls of `is_cancelled`."""
 
+_ERRORS = {
+    error.code: error
+    for error in (
+        errors.PasswordError,
+        errors.ReadingInterruptedError,
+        errors.StoreError,
+        errors.UnreadableFileError,
+        errors.UnsupportedFileError,
+    )
+}
+"""Errors of the process by their code."""
+
 OnProgress = Callable[[int, int], None]
 OnPages = Callable[[Sequence[PageContent], int], None]
 IsCancelled = Callable[[], bool]
@@ -39,9 +50,9 @@ IsCancelled = Callable[[], bool]
 def run(
     request: Mapping[str, Any],
     config: types.ParsingConfig,
-    on_progress: OnProgress | None = None,
+    on_progress: OnProgress = lambda _done, _total: None,
     *,
-    on_pages: OnPages | None = None,
+    on_pages: OnPages = lambda _pages, _total: None,
     is_cancelled: IsCancelled | None = None,
 ) -> "Results":
     """Run a parsing process for `request` (see `rag.parsing.worker.child`) and return its results.
@@ -55,16 +66,16 @@ def run(
         errors.ReadingInterruptedError: the process was killed, was idle, or could not be started.
     """
     # The fork server's environment may be outdated.
-    content = protocol.dump({**request, "config": config.model_dump(), "environment": dict(os.environ)})
+    content = json.dumps({**request, "config": config.model_dump(), "environment": dict(os.environ)}).encode()
     for last in [False] * (MAX_ATTEMPTS - 1) + [True]:
-        results = Results(config, on_progress or _ignore, on_pages or _ignore)
+        results = Results(config, on_progress, on_pages)
         with tempfile.TemporaryFile() as stderr, forks.fork(content, stderr) as process:
             with _watched(process, is_cancelled) as cancelled:
                 results.read(process)
             if cancelled.is_set():
                 raise errors.CancelledError
-            if results.complete:
-                break
+            if results.metadata is not None:
+                return results
             code = process.wait()
             error = results.failure(request["name"], code)
             stderr.seek(0)
@@ -72,8 +83,9 @@ def run(
             logger.info("Parsing ended early: %s %s", error, output)
         if last or not results.was_killed(code):
             raise error
-        _empty(request.get("parts_folder"))
-    return results
+        for left in Path(request["parts_folder"]).iterdir() if "parts_folder" in request else ():
+            left.unlink()
+    raise AssertionError("unreachable")
 
 
 def _start(thread: threading.Thread) -> None:
@@ -83,13 +95,7 @@ def _start(thread: threading.Thread) -> None:
         raise forks.start_error(error) from error
 
 
-def _empty(folder: str | None) -> None:
-    """Delete the files of a failed attempt."""
-    for left in Path(folder).iterdir() if folder else ():
-        left.unlink()
-
-
-@contextmanager
+@contextlib.contextmanager
 def _watched(process: forks.Fork, is_cancelled: IsCancelled | None) -> Iterator[threading.Event]:
     """Kill the process when `is_cancelled` returns True, and set the event."""
     cancelled, over = threading.Event(), threading.Event()
@@ -113,14 +119,13 @@ def _watched(process: forks.Fork, is_cancelled: IsCancelled | None) -> Iterator[
 
 
 class Results:
-    """The results of a parsing process so far."""
+    """The results of a parsing process so far; without `metadata` they are incomplete."""
 
     def __init__(self, config: types.ParsingConfig, on_progress: OnProgress, on_pages: OnPages) -> None:
         self.pages: list[PageContent] = []
-        self.metadata = Metadata()
+        self.metadata: Metadata | None = None
         self.completeness: types.Completeness | None = None
         self.parts: tuple[types.UnpackedPart, ...] = ()
-        self.complete = False
         self.recognised = 0
         self.picture_pages: tuple[int, ...] = ()
         self.note: str | None = None
@@ -131,8 +136,8 @@ class Results:
         self._total = 0
         self._done = 0
         self._idle = False
-        self._taking = False
-        self._taken = 0
+        self._is_busy = False
+        self._message_count = 0
 
     def read(self, process: forks.Fork) -> None:
         """Read results until the process ends, and kill it if it is idle."""
@@ -141,11 +146,14 @@ class Results:
             for line in process.results:
                 if not line.endswith(b"\n"):
                     break  # killed while it wrote
-                message = json.loads(line)
-                if "worker" in message:
-                    watched = (process, message["worker"], ended)
+                self._is_busy = True
+                message = protocol.load(line)
+                if message.worker:
+                    watched = (process, message.worker, ended)
                     _start(threading.Thread(target=self._watch, args=watched, daemon=True))
-                self._take(message)
+                self._apply(message)
+                self._message_count += 1
+                self._is_busy = False
         finally:
             ended.set()
 
@@ -153,11 +161,11 @@ class Results:
         """Kill the process `worker` when it is idle for too long."""
         idleness = cpu_clock.Idleness(worker)
         limit = self._config.idle_seconds
-        taken = 0
+        count = 0
         while not ended.wait(min(WATCH_SECONDS, limit / 4)):
-            if self._taking or self._taken != taken:  # the process waits for us
+            if self._is_busy or self._message_count != count:  # the process waits for us
                 idleness.reset()
-                taken = self._taken
+                count = self._message_count
             if idleness.seconds() > limit:
                 self._idle = True
                 process.kill()
@@ -165,40 +173,22 @@ class Results:
                     os.kill(worker, signal.SIGKILL)  # in case its guard is gone
                 return
 
-    def _take(self, message: Mapping[str, Any]) -> None:
-        self._taking = True
-        self._apply(message)
-        self._taken += 1
-        self._taking = False
-
-    def _apply(self, message: Mapping[str, Any]) -> None:
-        match message:
-            case {"pages": total}:
-                self._total = total
-            case {"recognised": count}:
-                self.recognised = count
-                self._progress(count)
-            case {"page": page}:
-                self.pages.append(protocol.load_page(page))
-                self._progress(len(self.pages))
-                self._on_pages(self.pages, self._total)
-            case {"picture_pages": numbers, "note": note}:
-                self.picture_pages = tuple(numbers)
-                self.note = note
-            case {"parts": parts}:
-                self.parts = protocol.load_parts(parts)
-            case {"completeness": found}:
-                self.completeness = types.Completeness(**found)
-            case {"metadata": values}:
-                self.metadata = protocol.load_metadata(values)
-                self.complete = True
-            case {"error": error}:
-                self._error = protocol.load_error(error)
-
-    def _progress(self, done: int) -> None:
+    def _apply(self, message: protocol.Message) -> None:
+        self._total = message.pages or self._total
+        self.recognised = message.recognised or self.recognised
+        if message.page:
+            self.pages.append(message.page)
+        done = max(self._done, self.recognised, len(self.pages))
         if done > self._done:
             self._done = done
             self._on_progress(done, self._total)
+        if message.page:
+            self._on_pages(self.pages, self._total)
+        for name in message.model_fields_set & {"parts", "picture_pages", "note", "completeness", "metadata"}:
+            setattr(self, name, getattr(message, name))
+        if message.error:
+            code, text, details = message.error
+            self._error = _ERRORS.get(code, errors.UnreadableFileError)(text, details=details)
 
     def was_killed(self, code: int) -> bool:
         """Whether the process was killed from outside, and not by us."""
@@ -210,16 +200,21 @@ class Results:
             return self._error
         details = {"exit_code": code, "pages_done": len(self.pages)}
         if self._idle or -code in EXTERNAL_SIGNALS:
+            reason = N_(
+                "the system ended the process that read it, most likely for want of memory. Free some and try again"
+            )
+            if self._idle:
+                seconds = f"{self._config.idle_seconds:g}"
+                reason = N_("for {seconds} seconds nothing came from its disk. Try again when it answers").format(
+                    seconds=seconds
+                )
             return errors.ReadingInterruptedError(
-                N_("“{name}” was not read to its end: {_reason}."),
-                name=name,
-                _reason=self._interruption(),
-                details=details,
+                N_("“{name}” was not read to its end: {_reason}."), name=name, _reason=reason, details=details
             )
         reason = N_("it crashed the process that read it")
         if code == -signal.SIGPROF:
-            seconds = self._config.timeout_seconds(self._total)
-            reason = N_("reading it took more than {seconds} seconds of computing").format(seconds=f"{seconds:g}")
+            seconds = f"{self._config.timeout_seconds(self._total):g}"
+            reason = N_("reading it took more than {seconds} seconds of computing").format(seconds=seconds)
         template = N_("“{name}” cannot be read: {_reason}. Open it in another program, save it again, or split it.")
         if self._total:
             template = N_(
@@ -229,14 +224,3 @@ class Results:
         return errors.UnreadableFileError(
             template, name=name, _reason=reason, page=len(self.pages) + 1, total=self._total, details=details
         )
-
-    def _interruption(self) -> str:
-        if self._idle:
-            return N_("for {seconds} seconds nothing came from its disk. Try again when it answers").format(
-                seconds=f"{self._config.idle_seconds:g}"
-            )
-        return N_("the system ended the process that read it, most likely for want of memory. Free some and try again")
-
-
-def _ignore(_done: object, _total: int) -> None:
-    """Ignore progress."""

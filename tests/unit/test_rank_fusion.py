@@ -1,24 +1,10 @@
 import pytest
 
-from rag.retrieval.fusion import ranks, reciprocal_rank_fusion, weighted_mean
+from rag.retrieval.rank_fusion import ranks, reciprocal_rank_fusion
 
 
 def test_ranks_keep_the_given_order_of_ties() -> None:
     assert ranks({"a": 1.0, "b": 2.0, "c": 1.0}) == {"b": 1, "a": 2, "c": 3}
-
-
-@pytest.mark.parametrize(
-    ("parts", "mean"),
-    [
-        ([(1.0, 0.65), (0.0, 0.35)], 0.65),
-        ([(0.5, 2.0), (1.0, 2.0)], 0.75),
-        ([(0.3, 1.0), (1.0, 0.0)], 0.3),
-        ([(1.0, 0.0)], 0.0),
-        ([], 0.0),
-    ],
-)
-def test_weighted_mean(parts: list[tuple[float, float]], mean: float) -> None:
-    assert weighted_mean(parts) == pytest.approx(mean)
 
 
 def test_reciprocal_rank_fusion_is_the_sum_over_the_lists() -> None:

@@ -1,4 +1,4 @@
-"""Answer who signed, who the directors are and who the parties are, by signatures and the preamble of a contract."""
+"""Answer who signed and who the directors are by the signatures of a document."""
 
 import re
 from collections.abc import Sequence
@@ -6,15 +6,11 @@ from collections.abc import Sequence
 from rag import types
 from rag.answering.extraction.lists import MAX_SHORT_ITEMS, FoundList
 from rag.answering.extraction.summary import KeySentence
-from rag.answering.passages.preambles import FIRST_LINES, preamble
 from rag.answering.passages.signatures import SIGNING, signatures
 from rag.answering.text import term_weights
 from rag.answering.text.sentences import one_line
 
-_MAY_ASK = re.compile(
-    r"\b(?:sign\w*|executed|unter(?:schrieben|zeichnet)|directors|board|party|parties|\w*parteien|between|zwischen)\b",
-    re.IGNORECASE,
-)
+_MAY_ASK = re.compile(r"\b(?:sign\w*|executed|unter(?:schrieben|zeichnet)|directors|board)\b", re.IGNORECASE)
 _SIGNED_THING = r"(?:report|document|filing|contract|agreement|lease|form|10-?[kq]|8-?k|indenture|amendment|letter|it)"
 _ASKS_SIGNERS = re.compile(
     rf"""(?:by\s+whom|who)\s+(?:(?:all|has|have|was|were|is)\s+)*(?:signed|executed)
@@ -38,8 +34,8 @@ _DIRECTOR = re.compile(
 """The office of a member of the board, unlike a director of a department."""
 
 
-def may_ask_persons(question: str) -> bool:
-    """Return whether `question` may be one for signers or parties; quick, so that documents are looked up for few."""
+def may_ask_signers(question: str) -> bool:
+    """Return whether `question` may be one for signers; quick, so that documents are looked up for few."""
     return _MAY_ASK.search(question) is not None
 
 
@@ -65,14 +61,8 @@ def find_signers(chunks: Sequence[types.Chunk], question: str) -> FoundList | No
             is_asked = asked_party <= {*term_weights.words(party)} and (not of_directors or _DIRECTOR.search(text))
             if is_asked:
                 names = " ".join(SIGNING.split(text.split("\n")[0].split("\t")[0])).strip().casefold()
-                signed.setdefault(names, KeySentence(chunk, unit.span, named, unit.has_lines))
+                signed.setdefault(names, KeySentence(chunk, unit.span, named))
     return FoundList([*signed.values()][:MAX_SHORT_ITEMS], len(signed)) if signed else None
-
-
-def find_parties(chunks: Sequence[types.Chunk]) -> FoundList | None:
-    """Return the preamble of a contract, or None without one; `chunks` are all of a document in order."""
-    found = ((chunk, preamble(chunk)) for chunk in chunks if chunk.line_start <= FIRST_LINES)
-    return next((FoundList([KeySentence(chunk, unit.span, "")], 1) for chunk, unit in found if unit), None)
 
 
 def _match(pattern: re.Pattern[str], question: str) -> re.Match[str] | None:

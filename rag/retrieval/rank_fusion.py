@@ -1,16 +1,9 @@
-"""Fuse ranked lists of `{key: score}`."""
+"""Reciprocal rank fusion of lists of `{key: score}`."""
 
 from collections.abc import Hashable, Iterable, Mapping
 from typing import TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
-
-
-def weighted_mean(parts: Iterable[tuple[float, float]]) -> float:
-    """Return the weighted mean of (value, weight) pairs; 0 if all weights are 0."""
-    listed = [*parts]
-    total = sum(weight for _, weight in listed)
-    return sum(value * weight for value, weight in listed) / total if total > 0 else 0.0
 
 
 def reciprocal_rank_fusion(lists: Iterable[Mapping[Key, float]], k: int) -> dict[Key, float]:

@@ -1,11 +1,12 @@
-"""Judge whether evidence proves a claim: its words, figures, years, units, names and polarity.
+"""Compare the words of a claim with its evidence: words, figures, years, units, names and polarity.
 
 `judge` returns the verdict for a claim against pieces of evidence. It compares the claim with each piece as a whole
-and, if none proves it, clause by clause. Facts that the words alone do not settle are vetoed by `entailment_checks`.
+and, if none proves it, clause by clause. Facts that the words alone do not settle are vetoed by `wording_checks`.
 """
 
 import functools
 import itertools
+import operator
 import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -30,9 +31,9 @@ from rag.answering.text.negation import Word
 from rag.answering.text.numbers import Number
 from rag.answering.text.term_weights import word_set
 from rag.answering.verification import conditions, contradiction, hedging, numeric_bounds, table_figures
-from rag.answering.verification.entailment_checks import failed_checks
-from rag.answering.verification.evidence import Evidence, Weights, combine
+from rag.answering.verification.evidence import Evidence, WordWeights, combine
 from rag.answering.verification.figure_places import FigureCheck
+from rag.answering.verification.wording_checks import failed_checks
 
 MIN_HELD = 0.8
 """Share of a claim's words, weighted by rarity, from which the evidence speaks of the same; all prove it."""
@@ -120,8 +121,8 @@ _CLAUSE_END = re.compile(r"[,;:]\s")
 
 UNRELATED = Judgement(types.Support.NOT_VERIFIED)
 
-
-_EQUAL_WEIGHTS = Weights({})
+_RANK = operator.attrgetter("rank")
+_EQUAL_WEIGHTS = WordWeights({})
 
 
 def judge(claim: str, evidence: Sequence[Evidence]) -> Judgement:
@@ -144,7 +145,7 @@ def judge_by_clause(claim: str, judged: Callable[[str], Judgement], most: int = 
             both = _combined([first._replace(clauses=(left,)), judge_by_clause(right, judged, most - 1)])
             if both.support is types.Support.SUPPORTED and whole.support is types.Support.CONTRADICTED:
                 both = both._replace(support=types.Support.PARTLY, missing=whole.missing, vetoes=whole.vetoes)
-            best = max(best, both, key=_rank)
+            best = max(best, both, key=_RANK)
             if both.support is types.Support.SUPPORTED:
                 break
     return best
@@ -155,7 +156,7 @@ def judge_whole(claim: str, evidence: Sequence[Evidence]) -> Judgement:
     text = analyze(claim)
     if numbers.shows_computation(claim) and len(evidence) > 1:
         evidence = [*evidence, combine(evidence)]
-    return max((_Comparison(text, piece).judgement() for piece in evidence), key=_rank, default=UNRELATED)
+    return max((_Comparison(text, piece).judgement() for piece in evidence), key=_RANK, default=UNRELATED)
 
 
 def _combined(judged: Sequence[Judgement]) -> Judgement:
@@ -169,10 +170,6 @@ def _combined(judged: Sequence[Judgement]) -> Judgement:
         for every in zip(*((one.missing, one.vetoes, one.replaced) for one in judged), strict=True)
     )
     return Judgement(types.Support.PARTLY, missing, held, clauses, vetoes, replaced)
-
-
-def _rank(judgement: Judgement) -> tuple[int, float, bool]:
-    return judgement.rank
 
 
 def judge_paraphrase(claim: str, evidence: Evidence) -> Judgement:
@@ -319,13 +316,8 @@ class _Comparison:
         ours, theirs = max(
             ((one.sequence, other.sequence) for one, other in orders), key=lambda pair: count_matching(*pair)
         )
-        found = list(differences(ours, theirs))
-        return found if self._is_passive else [*found, *exchanges(ours, theirs)]
-
-    @property
-    def _is_passive(self) -> bool:
-        """Whether either text may be passive, where exchanged names can mean the same."""
-        return "by" in self.claim.folded | self.evidence.own.folded
+        may_be_passive = "by" in self.claim.folded | self.evidence.own.folded  # then exchanged names mean the same
+        return [*differences(ours, theirs), *([] if may_be_passive else exchanges(ours, theirs))]
 
     def _substitutions(self) -> list[str]:
         """Return the claim's words that stand in place of others in the evidence."""
@@ -335,20 +327,12 @@ class _Comparison:
             for item in ours
             if item.key != NEGATION
             and not (self._trend and negation.trend(item.text) == self._trend)
-            and not self._means_one_of(item, theirs)
+            and not _means_one_of(item, theirs)
             and not is_abbreviated(item.text, self.claim, self.evidence.own)
             and not self._replaces_generic_name(ours, theirs)
             and any(is_figure(other) == is_figure(item) for other in theirs)
             and (len(theirs) <= MAX_REPLACED or item.key not in self.evidence.own_keys)
         ]
-
-    @staticmethod
-    def _means_one_of(item: Item, others: Sequence[Item]) -> bool:
-        """Return whether one of `others` means the same as `item`: same stem, trend or negation."""
-        way = negation.trend(item.text)
-        if _is_negative(item) and any(other.key == NEGATION for other in others):
-            return True
-        return any(item.key == other.key or (way and way == negation.trend(other.text)) for other in others)
 
     def _replaces_generic_name(self, ours: Sequence[Item], theirs: Sequence[Item]) -> bool:
         """Return whether a name from the evidence's context replaces a generic word such as "company"."""
@@ -368,39 +352,27 @@ class _Comparison:
         return sum(weight for weight, is_held in zip(weights, held, strict=True) if is_held) / sum(weights)
 
     def _is_held(self, word: Word, keys: frozenset[str]) -> bool:
-        if word.text.casefold() in GENERIC_NAMES and _THE.search(self.claim.text[: word.start]):
+        claim, own = self.claim, self.evidence.own
+        is_generic = word.text.casefold() in GENERIC_NAMES and _THE.search(claim.text[: word.start])
+        if word.key in keys or is_generic or is_abbreviated(word.text, claim, own):
             return True
         way = negation.trend(word.text)
-        if way and (way == self._trend or any(negation.trend(other) == way for other in self.evidence.own.folded)):
+        if way and (way == self._trend or any(negation.trend(other) == way for other in own.folded)):
             return True
-        if word.key in keys or self._is_hedge(word) or self._matches_denial(word) or self._names_period(word):
+        # Whether the evidence hedges the same is for `hedging.mismatches` to say.
+        if any(start <= word.start < end for start, end in hedging.spans(claim)):
             return True
-        if is_abbreviated(word.text, self.claim, self.evidence.own):
+        denied = claim.denied.get(word.start, ())  # "lacks" corresponds to "does not have"
+        if any(not set(negated).isdisjoint(denied) for negated in own.negated):
             return True
-        folded = word.text.casefold()
+        # A quarter or half year may be spelled differently: "Q1".
+        codes = {period.code for text in (own, self.evidence.header) if text for period in text.periods}
+        if any(period.start <= word.start < period.end and period.code in codes for period in claim.periods):
+            return True
         value = numbers.spelled_value(word.text)
-        if value is None:
-            return False
-        return value in self.evidence.own.months if numbers.is_month(folded) else self._has_value(value)
-
-    def _is_hedge(self, word: Word) -> bool:
-        """Return whether the word hedges the claim; `hedging.mismatches` decides whether the evidence does so, too."""
-        return any(start <= word.start < end for start, end in hedging.spans(self.claim))
-
-    def _matches_denial(self, word: Word) -> bool:
-        """Return whether a word of denial corresponds to a negation in the evidence: "lacks", "does not have"."""
-        governed = self.claim.denied.get(word.start, ())
-        return any(not set(negated).isdisjoint(governed) for negated in self.evidence.own.negated)
-
-    def _names_period(self, word: Word) -> bool:
-        """Return whether the word names a quarter or half year that the evidence spells differently: "Q1"."""
-        evidence = self.evidence
-        there = {period.code for text in (evidence.own, evidence.header) if text for period in text.periods}
-        return any(period.start <= word.start < period.end and period.code in there for period in self.claim.periods)
-
-    def _has_value(self, value: float) -> bool:
-        own = self.evidence.own
-        spelled = {numbers.spelled_value(word.text) for word in own.words}
+        if value is None or numbers.is_month(word.text):
+            return value in own.months
+        spelled = {numbers.spelled_value(other.text) for other in own.words}
         return value in spelled or any(value in number.values and number.scale is None for number in own.numbers)
 
     def _must_match(self, word: Word) -> bool:
@@ -451,11 +423,11 @@ class _Comparison:
     def _replaced_figures(self) -> list[str]:
         """Return absent figures where the evidence has figures of their kind, but none of the claim's."""
         found = []
-        for kind in (_is_year, _is_share, _is_amount):
-            claimed = [number for number in self.claim.numbers if kind(number)]
-            absent = [number for number in claimed if number.text in self.missing_figures]
-            if claimed and len(absent) == len(claimed) and any(map(kind, self.evidence.own.numbers)):
-                found += [number.text for number in absent]
+        for kind in ("year", "share", "amount"):
+            claimed = [number.text for number in self.claim.numbers if _kind(number) == kind]
+            is_there = any(_kind(number) == kind for number in self.evidence.own.numbers)
+            if is_there and set(claimed) <= set(self.missing_figures):
+                found += claimed
         return found
 
 
@@ -477,13 +449,13 @@ def _is_negative(item: Item) -> bool:
     return item.key == NEGATION or item.text.casefold() in negation.DENIALS
 
 
-def _is_year(number: Number) -> bool:
-    return number.year is not None
+def _means_one_of(item: Item, others: Sequence[Item]) -> bool:
+    """Return whether one of `others` means the same as `item`: same stem, trend or negation."""
+    way = negation.trend(item.text)
+    if _is_negative(item) and any(other.key == NEGATION for other in others):
+        return True
+    return any(item.key == other.key or (way and way == negation.trend(other.text)) for other in others)
 
 
-def _is_share(number: Number) -> bool:
-    return number.is_share
-
-
-def _is_amount(number: Number) -> bool:
-    return not _is_year(number) and not _is_share(number)
+def _kind(number: Number) -> str:
+    return "year" if number.year is not None else "share" if number.is_share else "amount"

@@ -14,7 +14,7 @@ import pydantic_core
 
 from rag import errors, prompts, types
 from rag.answering.text.markup import ProposedQuote
-from rag.answering.verification.open_claims import OpenClaim, Place
+from rag.answering.verification.open_claims import OpenClaim, SourceSentence
 from rag.retrieval import Completions
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ MAX_LOCATED = 4
 """Most sentences that are tried alone as the quote of an accepted claim."""
 
 MIN_REPLACED = 0.8
-"""Least probability of a claim with a word in place of another one, or with figures for which there are rows.
+"""Least probability of a claim with a word in sentence of another one, or with figures for which there are rows.
 
-Of 623 claims with a random word in its place (`benchmarks claims`, "other word") the model accepts 11, 19 at 0.75.
+Of 623 claims with a random word in its sentence (`benchmarks claims`, "other word") the model accepts 11, 19 at 0.75.
 """
 
 MIN_DOUBT = 0.5
@@ -42,14 +42,14 @@ JUDGE_TOKENS = 4096
 class MeaningVerdict(NamedTuple):
     """How far the sources state a claim, and by whom it was judged.
 
-    `places` are the sentences that decide it; `words` the same as a language model copied them, still to be located.
+    `sentences` are the sentences that decide it; `words` the same as a language model copied them, still to be located.
     """
 
     support: types.Support
     judged_by: str
     probability: float | None = None
     missing: tuple[str, ...] = ()
-    places: tuple[Place, ...] = ()
+    sentences: tuple[SourceSentence, ...] = ()
     words: tuple[ProposedQuote, ...] = ()
 
 
@@ -92,36 +92,32 @@ class EntailmentJudge:
         return [self._verdict(claim, value) for claim, value in zip(claims, values, strict=True)]
 
     def _verdict(self, claim: OpenClaim, value: float) -> MeaningVerdict | None:
+        if claim.is_contradicted and value < MIN_DOUBT:
+            return None
         if claim.is_contradicted:
-            is_doubted = value >= MIN_DOUBT
-            return (
-                MeaningVerdict(types.Support.NOT_VERIFIED, types.SAME_MEANING, value, claim.vetoes)
-                if is_doubted
-                else None
-            )
+            return MeaningVerdict(types.Support.NOT_VERIFIED, types.SAME_MEANING, value, claim.vetoes)
         is_doubtful = bool(claim.replaced) or claim.rests_on_rows
         least = max(self._model.threshold, MIN_REPLACED) if is_doubtful else self._model.threshold
         if value < least or claim.vetoes or not claim.has_other_words:
             return None
-        return MeaningVerdict(types.Support.SUPPORTED, types.SAME_MEANING, value, places=self.locate(claim))
+        return MeaningVerdict(types.Support.SUPPORTED, types.SAME_MEANING, value, sentences=self.locate(claim))
 
-    def locate(self, claim: OpenClaim) -> tuple[Place, ...]:
+    def locate(self, claim: OpenClaim) -> tuple[SourceSentence, ...]:
         """Return the sentence that entails the claim alone, else the two that come nearest."""
-        if len(claim.places) < 2:
-            return claim.places
-        tried = claim.places[:MAX_LOCATED] if len(claim.places) <= MAX_LOCATED else _with_most_words(claim)
-        values = self._model.probabilities([(f"{claim.before} {place.text}".strip(), claim.text) for place in tried])
+        if len(claim.sentences) < 2:
+            return claim.sentences
+        tried = claim.sentences
+        if len(tried) > MAX_LOCATED:
+            words = set(claim.text.casefold().split())
+            by_words = sorted(tried, key=lambda sentence: -len(words & set(sentence.text.casefold().split())))
+            tried = tuple(by_words[:MAX_LOCATED])
+        pairs = [(f"{claim.before} {sentence.text}".strip(), claim.text) for sentence in tried]
+        values = self._model.probabilities(pairs)
         ranked = sorted(zip(values, tried, strict=True), key=lambda pair: -pair[0])
         if ranked[0][0] >= self._model.threshold:
             return (ranked[0][1],)
-        nearest = {place for _, place in ranked[:2]}
-        return tuple(place for place in claim.places if place in nearest)
-
-
-def _with_most_words(claim: OpenClaim) -> tuple[Place, ...]:
-    words = set(claim.text.casefold().split())
-    ranked = sorted(claim.places, key=lambda place: -len(words & set(place.text.casefold().split())))
-    return tuple(ranked[:MAX_LOCATED])
+        nearest = {sentence for _, sentence in ranked[:2]}
+        return tuple(sentence for sentence in claim.sentences if sentence in nearest)
 
 
 _LIST = re.compile(r"\[\s*\{")
@@ -200,7 +196,7 @@ class LanguageModelJudge:
         missing = tuple(filter(None, [reply.missing.strip()]))
         if support is types.Support.SUPPORTED:
             support, missing = (types.Support.PARTLY, claim.absent) if claim.absent else (support, ())
-        words = tuple(ProposedQuote(one.source.strip("[]") or None, one.text, 0) for one in reply.words)
+        words = tuple(ProposedQuote(quote.source.strip("[]") or None, quote.text, 0) for quote in reply.words)
         return MeaningVerdict(support, self._name, missing=missing, words=words)
 
     def _replies(self, claims: Sequence[OpenClaim], prompted: Prompted) -> dict[int, _Reply]:
@@ -214,8 +210,8 @@ class LanguageModelJudge:
             return prompts.JUDGE.format(sources=prompted.sources[:chars], question=prompted.question, claims=numbered)
 
         try:
-            asked = self._completions.longest(prompt, MAX_SOURCES_CHARS)
-            text = self._completions.complete("verdicts", asked, VERDICTS_SCHEMA)
+            request = self._completions.longest(prompt, MAX_SOURCES_CHARS)
+            text = self._completions.complete("verdicts", request, VERDICTS_SCHEMA)
             start, end = _LIST.search(text), text.rindex("]") + 1
             read = pydantic_core.from_json(text[start.start() : end] if start else "", allow_partial=True)
         except (errors.ProviderError, ValueError):  # the answer stands without it

@@ -118,7 +118,7 @@ def test_a_large_question_is_refused(web: httpx.Client) -> None:
     assert api.error_of(response) == (413, "content_too_large")
 
 
-def test_a_body_that_never_comes_is_given_up(base_url: str) -> None:
+def test_a_stalled_body_times_out(base_url: str) -> None:
     answer = send_raw(base_url, head("/ask", "Content-Type: application/json", "Content-Length: 100"), b'{"que')
     assert answer.startswith(b"HTTP/1.1 408")
 
@@ -149,7 +149,7 @@ def test_json_bombs_and_nonsense(web: httpx.Client, body: bytes) -> None:
 
 @pytest.mark.parametrize("body", [b"{", b"nonsense", b'{"question": "x"', b'{"question": "\xff"}', b"[" * 100_000])
 @pytest.mark.parametrize("path", ["/ask", "/retrieve"])
-def test_what_is_no_json_cannot_be_read(web: httpx.Client, path: str, body: bytes) -> None:
+def test_malformed_json_is_refused(web: httpx.Client, path: str, body: bytes) -> None:
     response = web.post(path, content=body, headers={"content-type": "application/json"})
     assert api.error_of(response) == (400, "bad_request")
     assert "valid JSON" in response.json()["error"]["message"]
@@ -269,7 +269,7 @@ def test_an_admins_key_reads_no_folder_out_of_the_roots(rooted: tuple[RAGEngine,
     assert engine.jobs.list() == []
 
 
-def test_nor_what_a_link_leads_to_also_not_later(rooted: tuple[RAGEngine, Path]) -> None:
+def test_a_link_out_of_the_roots_is_not_followed(rooted: tuple[RAGEngine, Path]) -> None:
     engine, root = rooted
     client = TestClient(create_app(engine.installation), headers={"x-api-key": api.SHARED_KEY})
     (papers := root / "papers").mkdir()

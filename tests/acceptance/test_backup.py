@@ -168,7 +168,9 @@ def test_a_fresh_machine_has_the_same_documents_answers_citations_and_chats(
 
 
 @pytest.mark.usefixtures("library")
-def test_work_goes_on_after_a_restore(fresh: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uploads_and_questions_work_after_a_restore(
+    fresh: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What was unread is read, what was locked is unlocked, and new files get into the same index."""
     pagelight("backup", tmp_path / "backup.tar")
     move_to(fresh, monkeypatch)

@@ -136,7 +136,7 @@ def test_a_file_that_fails_does_not_keep_the_others_and_decides_the_exit_code(fo
 
 
 @pytest.mark.usefixtures("settings")
-def test_what_there_was_no_room_for_is_left_to_a_worker(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_beyond_the_disk_reserve_are_left_to_a_worker(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put = UserFiles.put
 
     def refuse(files: UserFiles, document_id: uuid.UUID, kind: Kind, path: Path) -> None:
@@ -645,7 +645,7 @@ def test_a_wrong_setting_is_named(settings: Path, monkeypatch: pytest.MonkeyPatc
     assert not settings.exists()
 
 
-def test_what_nobody_expected_is_logged_and_ends_with_a_clear_line(
+def test_an_unexpected_error_is_logged_and_ends_with_a_clear_line(
     capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail() -> None:

@@ -115,7 +115,7 @@ def fail(hub: HubServer) -> None:
         (fail, "answers with 500"),
     ],
 )
-def test_what_does_not_arrive_whole_is_not_used_and_a_second_attempt_succeeds(
+def test_a_damaged_download_is_discarded_and_can_be_repeated(
     hub: HubServer, downloads: ModelDownloads, config: Config, harm: Callable[[HubServer], None], message: str
 ) -> None:
     harm(hub)

@@ -59,7 +59,7 @@ def test_what_else_listens_there_is_none(server: VendorServer, page: object) -> 
     assert local_servers.find_ollama(server.url) is None
 
 
-def test_one_that_leads_elsewhere_is_not_followed(server: VendorServer) -> None:
+def test_redirects_of_a_model_server_are_not_followed(server: VendorServer) -> None:
     with vendor_servers.openai_server() as elsewhere:
         elsewhere.pages["/v1/models"] = listed("spy")
         server.redirects["/v1/models"] = f"{elsewhere.url}/models"

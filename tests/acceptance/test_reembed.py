@@ -51,7 +51,7 @@ def states(report: Any) -> dict[str, str]:
 
 
 @pytest.mark.usefixtures("library")
-def test_built_switched_rolled_back_and_dropped(engine: RAGEngine) -> None:
+def test_a_generation_is_built_switched_rolled_back_and_dropped(engine: RAGEngine) -> None:
     assert states(parsed("reembed")) == {BLIND: "active"}
     assert "in use" in pagelight("reembed").stdout
 
@@ -139,5 +139,5 @@ def test_the_setting_is_called_to_mind_and_its_refusal_names_the_command(monkeyp
     ],
 )
 @pytest.mark.usefixtures("library")
-def test_wrong_usage(arguments: list[str], code: int) -> None:
+def test_wrong_arguments_of_reembed_are_refused(arguments: list[str], code: int) -> None:
     assert parsed("reembed", *arguments, code=code)["error"]["message"]

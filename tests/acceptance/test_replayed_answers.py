@@ -61,7 +61,7 @@ def replay(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> It
 
 
 @pytest.mark.parametrize("number", range(len(CASES["answer"])), ids=[case["kind"] for case in CASES["answer"]])
-def test_verdicts_status_and_what_is_left(replay: Replay, number: int) -> None:
+def test_a_replayed_answer_gets_its_verdicts_and_status(replay: Replay, number: int) -> None:
     case: dict[str, Any] = CASES["answer"][number]
     response = replay(vendors.NAMES[number % len(vendors.NAMES)], case["reply"])
     if "verdicts" not in case:
@@ -77,7 +77,7 @@ def test_verdicts_status_and_what_is_left(replay: Replay, number: int) -> None:
         assert any(quotes) or sentence.support is not Support.SUPPORTED
 
 
-def test_there_are_enough_of_each_kind() -> None:
+def test_every_verdict_has_at_least_five_cases() -> None:
     counts = Counter(letter for case in CASES["answer"] for letter in case.get("verdicts", "I"))
     assert len(CASES["answer"]) >= 60
     assert min(counts[letter] for letter in "SPNOXC-I") >= 5

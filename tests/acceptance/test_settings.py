@@ -111,7 +111,7 @@ def test_a_chosen_model_writes_at_once_and_after_a_restart_and_can_be_unset(
         ("local", errors.ValidationError),
     ],
 )
-def test_what_cannot_write_is_not_chosen(engine: RAGEngine, model: str, error: type[errors.Error]) -> None:
+def test_a_model_that_cannot_write_is_refused(engine: RAGEngine, model: str, error: type[errors.Error]) -> None:
     with pytest.raises(error):
         engine.installation.settings.choose_writer(model)
     assert engine.installation.settings.writer().origin is Origin.DEFAULT
@@ -468,7 +468,7 @@ def test_who_is_no_administrator_sees_no_setting(page: AppTest, monkeypatch: pyt
     assert page.code[0].value == "local"
 
 
-def test_no_network_is_touched_before_the_page_is_opened(
+def test_no_request_is_sent_before_the_settings_page_is_opened(
     page: AppTest, server: VendorServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ring = keyrings.MemoryKeyring()
@@ -506,7 +506,7 @@ def chat(page: AppTest) -> AppTest:
     return page
 
 
-def test_the_note_is_put_away_once_for_all(page: AppTest, quiet: Path) -> None:
+def test_a_dismissed_note_does_not_return(page: AppTest, quiet: Path) -> None:
     chat(page)
     assert "A language model" in texts(page)
     page.button(key="dismiss-offer").click().run()

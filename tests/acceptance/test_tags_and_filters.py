@@ -121,7 +121,7 @@ def test_what_is_edited_filters_lists_searches_and_questions(web: httpx.Client, 
     assert listed(web, status="failed") == set()
 
 
-def test_others_have_none_of_it_and_readers_only_read(
+def test_tags_and_filters_of_another_user_are_not_shown_and_readers_cannot_edit(
     engine: RAGEngine, web: httpx.Client, base_url: str, documents: dict[str, str], harbour: str
 ) -> None:
     web.patch(harbour, json={"tags": ["port"]})

@@ -316,7 +316,7 @@ def test_a_connection_cut_before_the_answer(vendor: Vendor, call: Call) -> None:
 
 
 @every_call
-def test_nobody_listens(vendor: Vendor, call: Call) -> None:
+def test_an_unreachable_vendor_is_an_error(vendor: Vendor, call: Call) -> None:
     assert vendor.row.base_url_setting
     vendor.settings[vendor.row.base_url_setting] = "http://127.0.0.1:9"
     assert "Check the connection" in failure(call, vendor).message

@@ -29,7 +29,7 @@ def told(db: store.Store, user: str = OWNER, **asked: object) -> list[tuple[str,
     return [(entry.actor, entry.action, entry.subject_name) for entry in reversed(entries)]
 
 
-def test_what_becomes_of_a_document_is_told(owner: Owner) -> None:
+def test_the_audit_records_changes_of_a_document(owner: Owner) -> None:
     documents = owner.db.of(OWNER, RequestOrigin("rest", "10.0.0.7")).documents
     document = owner.add("report.pdf")
     documents.trash([document.id])
@@ -43,7 +43,7 @@ def test_what_becomes_of_a_document_is_told(owner: Owner) -> None:
     assert (last.door, last.address, last.owner, last.subject_id) == ("rest", "10.0.0.7", OWNER, str(document.id))
 
 
-def test_what_did_not_happen_is_not_told(owner: Owner) -> None:
+def test_a_failed_action_is_not_in_the_audit(owner: Owner) -> None:
     document = owner.add("report.pdf")
     with pytest.raises(errors.DuplicateError):
         owner.add("copy.pdf", sha256=document.sha256)
@@ -52,7 +52,7 @@ def test_what_did_not_happen_is_not_told(owner: Owner) -> None:
     assert told(owner.db) == [(OWNER, "document.upload", "report.pdf")]
 
 
-def test_keys_and_shares_are_told(owner: Owner) -> None:
+def test_the_audit_records_keys_and_shares(owner: Owner) -> None:
     own = owner.db.of(OWNER)
     key = own.api_keys.create(name="for the nightly run", digest=b"x", hint="pl_x", permissions=["write"])
     own.api_keys.revoke(key.id)
@@ -85,7 +85,7 @@ def test_what_others_do_to_shared_things_is_told_to_both(owner: Owner) -> None:
 @pytest.mark.parametrize(
     "statement", ["UPDATE audit SET actor = 'nobody'", "DELETE FROM audit", "TRUNCATE audit", "TRUNCATE audit CASCADE"]
 )
-def test_nothing_of_it_is_changed_or_removed(owner: Owner, database_url: str, statement: str) -> None:
+def test_audit_entries_cannot_be_changed_or_deleted(owner: Owner, database_url: str, statement: str) -> None:
     owner.add("report.pdf")
     before = owner.db.of(OWNER).audit.list()
     with psycopg.connect(database_url) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
@@ -93,7 +93,7 @@ def test_nothing_of_it_is_changed_or_removed(owner: Owner, database_url: str, st
     assert owner.db.of(OWNER).audit.list() == before
 
 
-def test_what_is_let_go_of_is_told(owner: Owner) -> None:
+def test_deleting_old_audit_entries_is_recorded(owner: Owner) -> None:
     owner.add("report.pdf")
     assert owner.db.audit.forget(dt.datetime(2020, 1, 1, tzinfo=dt.UTC), actor=OWNER, door="python") == 0
     assert len(told(owner.db)) == 1
@@ -102,7 +102,7 @@ def test_what_is_let_go_of_is_told(owner: Owner) -> None:
     assert (entry.action, entry.details["rows"], entry.door) == ("audit.forget", 1, "cli")
 
 
-def test_what_is_to_come_is_not_let_go_of(owner: Owner, database_url: str) -> None:
+def test_future_audit_entries_are_not_deleted(owner: Owner, database_url: str) -> None:
     """Nor is what is told of it, whoever asks the server."""
     owner.add("report.pdf")
     before = owner.db.of(OWNER).audit.list()
@@ -313,7 +313,7 @@ EXPORTS: list[tuple[Callable[[Taken], object], list[tuple[str, str, str]]]] = [
 """How something is taken along, and what is told of it: action, kind and name of what was."""
 
 
-def test_what_is_taken_along_is_told_and_found_as_exports(taken: Taken) -> None:
+def test_the_audit_records_exports(taken: Taken) -> None:
     expected = []
     for take, entries in EXPORTS:
         take(taken)

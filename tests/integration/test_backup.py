@@ -270,14 +270,14 @@ def test_an_account_that_does_not_ask_for_all_users_backs_up_nothing(
     assert not (tmp_path / "backup.tar").exists()
 
 
-def test_nobody_else_may_read_it(archive: Path) -> None:
+def test_a_backup_is_readable_by_its_owner_alone(archive: Path) -> None:
     assert archive.stat().st_mode & 0o777 == 0o600
 
 
 # --- while others work ---
 
 
-def test_it_is_one_moment_of_a_database_that_goes_on(
+def test_a_backup_is_a_consistent_snapshot(
     db: store.Store, owners: list[Owner], here: Machine, there: Machine, tmp_path: Path
 ) -> None:
     """Before the tables are dumped a document comes and one goes; before the files, one more goes."""
@@ -366,7 +366,7 @@ def test_a_file_that_is_there_is_not_overwritten(here: Machine, tmp_path: Path) 
     assert taken.read_bytes() == b"an older backup"
 
 
-def test_a_folder_that_is_not_there(here: Machine, tmp_path: Path) -> None:
+def test_a_backup_into_a_missing_folder_is_refused(here: Machine, tmp_path: Path) -> None:
     with pytest.raises(errors.SourceError, match="cannot be written"):
         backup.write(here.url, here.files, tmp_path / "nowhere" / "backup.tar")
 
@@ -400,7 +400,7 @@ def test_an_installation_with_anything_in_it_stays_as_it_is(
     assert stored_files(there.folder) == {}
 
 
-def test_somebody_who_was_quicker_loses_nothing(archive: Path, there: Machine) -> None:
+def test_a_restore_overwrites_nothing_added_meanwhile(archive: Path, there: Machine) -> None:
     """The database was empty at first, and is not any more when its turn comes."""
 
     def work(stage: str, done: int, total: int) -> None:

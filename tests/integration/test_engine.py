@@ -269,7 +269,7 @@ def test_a_validation_ends_when_it_has_taken_too_long(engine: RAGEngine) -> None
 
 
 @pytest.mark.usefixtures("library")
-def test_one_relevant_chunk_decides_a_query(engine: RAGEngine) -> None:
+def test_a_validation_stops_judging_at_a_relevant_chunk(engine: RAGEngine) -> None:
     """The best one mostly is; the cross-encoder takes much longer than the search."""
     looks = itertools.count()
     request = {"test_queries": ["How many kinds of pears does the orchard grow?"], "consistency_runs": 2}

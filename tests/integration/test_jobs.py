@@ -130,7 +130,7 @@ def test_jobs_are_listed_the_latest_first(engine: RAGEngine, document_id: uuid.U
     assert [job.id for job in engine.jobs.list(limit=1, offset=1)] == [first.id]
 
 
-def test_what_cannot_be_asked_is_refused_at_once(engine: RAGEngine, document_id: uuid.UUID) -> None:
+def test_an_invalid_job_is_refused_at_once(engine: RAGEngine, document_id: uuid.UUID) -> None:
     with pytest.raises(errors.NotFoundError):
         engine.jobs.start_reindex({"indexName": "no such index"})
     assert engine.jobs.list() == []

@@ -46,7 +46,7 @@ def cited(answer: AnswerResponse) -> dict[int, str | None]:
     return {citation.lines_in(hit)[0].page_number: citation.page_label for citation, hit in answer.cited}
 
 
-def test_they_are_kept_with_the_document(engine: RAGEngine, birds: uuid.UUID) -> None:
+def test_page_labels_are_stored_with_the_document(engine: RAGEngine, birds: uuid.UUID) -> None:
     labels = engine.documents.get(birds).page_labels
     assert labels == {number: str(number - FRONT) for number in range(FRONT + 1, PAGES + 1)}
 

@@ -78,7 +78,7 @@ def states(engine: RAGEngine) -> dict[str, str]:
 
 @pytest.mark.usefixtures("library")
 @pytest.mark.parametrize("model", [WORDS, SHORT])
-def test_built_beside_switched_and_rolled_back(engine: RAGEngine, model: str) -> None:
+def test_a_generation_is_built_switched_to_and_rolled_back(engine: RAGEngine, model: str) -> None:
     before = {query: found(engine, query) for query in QUESTIONS.values()}
     told: list[tuple[int, int]] = []
     generation = engine.indexes.generations("default").build(model, lambda _, done, total: told.append((done, total)))
@@ -113,7 +113,7 @@ def test_built_beside_switched_and_rolled_back(engine: RAGEngine, model: str) ->
 
 
 @pytest.mark.usefixtures("library")
-def test_there_must_be_something_to_switch_to_and_the_active_vectors_stay(engine: RAGEngine) -> None:
+def test_invalid_builds_switches_and_drops_are_refused(engine: RAGEngine) -> None:
     with pytest.raises(errors.IndexError, match="pagelight reembed"):
         engine.indexes.generations().switch()
     assert engine.indexes.generations("default").build(LOCAL).state == "active"
@@ -241,7 +241,7 @@ def test_a_drop_ends_the_build(engine: RAGEngine) -> None:
 
 
 @pytest.mark.usefixtures("library")
-def test_one_process_builds(engine: RAGEngine) -> None:
+def test_two_processes_do_not_build_the_same_generation(engine: RAGEngine) -> None:
     refused: list[str] = []
 
     def build_too(_stage: str, _done: int, _total: int) -> None:
@@ -300,7 +300,7 @@ def test_the_setting_is_refused_with_the_command_until_the_switch(
     assert found(engine, QUESTIONS["harbour.pdf"])[0][0] == "harbour.pdf"
 
 
-def test_both_are_compared_on_the_users_questions(
+def test_generations_are_compared_on_the_users_questions(
     engine: RAGEngine, library: dict[str, uuid.UUID], tmp_path: Path, registry: providers.Registry
 ) -> None:
     file = tmp_path / "questions.jsonl"

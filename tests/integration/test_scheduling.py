@@ -257,7 +257,7 @@ def test_a_document_is_embedded_by_one_worker_at_a_time(
     assert chunk_rows(engine, words_only) == (PAGES, EMBED_BATCH)
 
 
-def test_whoever_claims_what_another_has_just_done_tells_so(
+def test_claiming_a_finished_document_says_that_it_is_finished(
     engine: RAGEngine, words_only: Document, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While it was claimed in vain, the lane that it waits for found it claimed, and nothing to do."""

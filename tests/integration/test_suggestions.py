@@ -84,7 +84,7 @@ def test_questions_without_a_likely_answer_are_not_suggested(ada: RAGEngine) -> 
     assert not any("law" in question or "term" in question for question in suggested)
 
 
-def test_they_are_found_once_and_kept_without_the_documents_words(ada: RAGEngine, database_url: str) -> None:
+def test_suggestions_are_computed_once_and_stored_without_document_text(ada: RAGEngine, database_url: str) -> None:
     lease = add(ada, pdfs.plain(TERMS), "terms.pdf")
     first = ada.questions.suggestions(lease)
     assert "What does “Quay” mean?" in first
@@ -98,7 +98,7 @@ def test_they_are_found_once_and_kept_without_the_documents_words(ada: RAGEngine
     assert "Quay" not in str(rows)
 
 
-def test_others_are_told_nothing(installation: Installation, ada: RAGEngine) -> None:
+def test_suggestions_of_another_user_are_not_shown(installation: Installation, ada: RAGEngine) -> None:
     lease = add(ada, pdfs.plain(LEASE), "lease.pdf")
     ada.questions.suggestions(lease)
     with pytest.raises(errors.NotFoundError):

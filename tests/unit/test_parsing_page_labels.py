@@ -138,7 +138,7 @@ def test_questions_name_pages_as_they_are_printed(question: str, names: list[str
     assert [reference.name for reference in references(question)] == names
 
 
-def test_one_way_of_saying_it() -> None:
+def test_a_page_is_named_by_label_and_number() -> None:
     assert page_name(54, "53", 203) == "p. 53 (page 54 of 203)"
     assert page_name(54, "iv") == "p. iv (page 54)"
     assert page_name(54) == page_name(54, "54", 203) == "page 54"

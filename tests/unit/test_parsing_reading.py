@@ -40,7 +40,7 @@ def test_a_file_is_read_as_it_is_in_this_process(rendition: Path, tmp_path: Path
     assert list(rendition.parent.iterdir()) == [rendition]
 
 
-def test_passwords(rendition: Path, tmp_path: Path) -> None:
+def test_an_encrypted_file_needs_its_password(rendition: Path, tmp_path: Path) -> None:
     source = tmp_path / "source.pdf"
     source.write_bytes(pdfs.encrypted("tide"))
     assert parsing.needs_password(source)

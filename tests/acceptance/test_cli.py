@@ -11,7 +11,6 @@ import urllib.request
 import uuid
 from pathlib import Path
 
-import httpx
 import pytest
 
 from benchmarks.processes import free_port
@@ -720,32 +719,6 @@ def test_the_app_is_served_until_ctrl_c_ends_it(tmp_path: Path) -> None:
             server.communicate()
 
 
-def test_the_app_takes_a_file_without_a_word_of_its_libraries(tmp_path: Path) -> None:
-    port = free_port()
-    command = [sys.executable, "-m", "rag", "run", "--no-browser", "--port", str(port)]
-    address = f"http://localhost:{port}/api/documents"
-    with open_folder() as folder, (tmp_path / "printed").open("w+") as printed:
-        settings = {**environment(folder / "data"), "RAG_PARSING__MAX_FILE_MB": "7"}
-        server = subprocess.Popen(command, stdout=printed, stderr=subprocess.STDOUT, cwd=tmp_path, env=settings)
-        try:
-            assert eventually(lambda: is_served(port) or server.poll() is not None)
-            assert processes(f"--server.port {port} --server.maxUploadSize 8")  # one more for the form around a file
-            added = httpx.post(address, files={"file": ("harbour.pdf", pdfs.plain(HARBOUR))}, timeout=60)
-            assert added.status_code == 202, added.text
-            assert eventually(lambda: httpx.get(f"{address}/{added.json()['id']}").json()["status"] == "ready")
-        finally:
-            server.terminate()
-            server.wait(PATIENCE_SECONDS)
-            assert not is_served(port)
-            assert eventually(lambda: not processes(str(folder)))  # its worker and its database end, too
-        lines = (tmp_path / "printed").read_text().splitlines()
-    of_the_worker = [line for line in lines if re.match(r"\d{4}-", line)]
-    assert " INFO rag.worker document " in of_the_worker[0]
-    assert {line.split()[3] for line in of_the_worker} == {"rag.worker"}
-    assert "localhost" in "".join(lines)
-    assert not re.search("procrastinate|warning:|deprecat", "\n".join(lines), re.IGNORECASE)
-
-
 @pytest.mark.usefixtures("settings")
 def test_a_worker_tells_of_its_work_alone(tmp_path: Path) -> None:
     with RAGEngine() as engine:
@@ -768,22 +741,3 @@ def test_a_taken_port_is_named_before_anything_starts() -> None:
 
 
 # Versions
-
-
-def test_a_changed_file_is_a_new_version(settings: Path, folder: Path) -> None:
-    parsed("ingest", folder)
-    changed = write_files(folder / "later", harbour__pdf=pdfs.plain(("The harbour handled 5,103 ships.", HARBOUR[1])))
-    file = changed / "harbour.pdf"
-    pagelight("ingest", file, "--same-name", "ask", answer="y\n")
-    assert names() == ["harbour.pdf", "orchard.pdf"]
-    versions = parsed("documents", "versions", "harbour.pdf")
-    assert [(one["version"], one["supersededBy"] is None) for one in versions] == [(2, True), (1, False)]
-    write_files(changed, harbour__pdf=pdfs.plain(("Nothing about ships.",)))
-    pagelight("ingest", file, "--same-name", "ask", answer="n\n")
-    assert names() == ["harbour.pdf", "harbour.pdf", "orchard.pdf"]
-    write_files(changed, orchard__pdf=pdfs.plain(("No pears.",)))
-    assert parsed("ingest", changed / "orchard.pdf", "--same-name", "version")["ingested"] == 1
-    pagelight("documents", "delete", "orchard.pdf")
-    assert names("--trash") == ["orchard.pdf"]
-    pagelight("documents", "purge", "--all", "--yes")
-    assert names() == ["harbour.pdf", "harbour.pdf"]

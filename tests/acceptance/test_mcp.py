@@ -5,7 +5,6 @@ import json
 import logging
 import os
 import re
-import socket
 import subprocess
 import sys
 import threading
@@ -26,9 +25,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult
-from typer import testing
 
-from rag.cli.app import app
 from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.mcp_server import create_server, http_app, listen, passages
@@ -710,17 +707,6 @@ def test_pages_of_other_origins_get_nothing(engine: RAGEngine, headers: dict[str
     assert "access-control-allow-origin" not in answer.headers
 
 
-@pytest.mark.parametrize(
-    ("body", "status"),
-    [("{", 400), ("[" * 100_000, 400), ("[]", 400), (" " * 1_000_001, 413), (request(1, "no/such/method"), 200)],
-)
-def test_a_malformed_request_gets_an_answer(engine: RAGEngine, body: str, status: int) -> None:
-    with served(engine, api_key=pydantic.SecretStr(API_KEY)) as url:
-        answer = knock(url, body, x_api_key=API_KEY)
-    assert answer.status_code == status
-    assert "Traceback" not in answer.text
-
-
 @pytest.mark.usefixtures("settings")
 def test_the_command_serves_over_http(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAG_API_KEY", API_KEY)
@@ -740,19 +726,3 @@ def test_the_command_serves_over_http(tmp_path: Path, monkeypatch: pytest.Monkey
     finally:
         forked.stop(process, seconds=PATIENCE_SECONDS)
     assert output.read_text() == ""
-
-
-@pytest.mark.usefixtures("settings")
-def test_other_machines_are_served_only_with_a_key() -> None:
-    result = testing.CliRunner().invoke(app, ["mcp", "--http", "--host", "0.0.0.0", "--port", "0"])
-    assert result.exit_code == 3
-    assert "it needs a key" in result.stderr
-    assert "pagelight keys create" in result.stderr
-
-
-def test_a_taken_port_is_named() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        result = testing.CliRunner().invoke(app, ["mcp", "--http", "--port", str(port)])
-    assert result.exit_code == 3
-    assert f"Port {port} of 127.0.0.1 is taken" in result.stderr

@@ -1,6 +1,5 @@
 """The app's pages, run without a browser over the real engine; how they look and click is tested in `tests/e2e`."""
 
-import base64
 import json
 import threading
 import time
@@ -13,7 +12,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rag.engine import RAGEngine
-from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import AuditFilter, Document, DocumentStatus, Line, Support
 from rag.ui import session
 from rag.ui.formatting import escape
@@ -26,7 +24,6 @@ PATIENCE_SECONDS = 60
 
 MINUTES = pdfs.plain()
 BALANCE_SHEET = ("Consolidated balance sheet 2022", "Accounts receivable 74", "Total current liabilities 133")
-BUDGETS = {"committee": 3.2, "council": 4.1}
 
 pytestmark = pytest.mark.usefixtures("settings")
 
@@ -234,23 +231,6 @@ def written(app: AppTest) -> str:
     return "\n".join(str(html.proto.body) for html in app.main.get("html"))
 
 
-def test_another_window_or_a_reload_shows_the_answer_that_is_being_written(
-    writer: VendorServer, app: AppTest, engine: RAGEngine
-) -> None:
-    released = threading.Event()
-    other = ask_until_paused(app, engine, writer, released)
-    assert "handled 4,812" in written(other)
-    assert other.chat_input[0].disabled
-    assert "no answer" not in texts(other)
-    released.set()
-    for window in (other, app):
-        wait(window, lambda window=window: not window.session_state["pending"])  # type: ignore[misc]
-        assert "4,812 ships" in component(window, "answer-")["html"]
-        assert not window.chat_input[0].disabled
-    assert ["response_format" in body for body in writer.bodies] == [False, True]  # written once and judged once
-    assert [turn.role for turn in engine.chats.messages(engine.chats.list()[0].id)] == ["user", "assistant"]
-
-
 def test_an_answer_that_is_stopped_in_one_window_is_stopped_in_the_other(
     writer: VendorServer, app: AppTest, engine: RAGEngine
 ) -> None:
@@ -344,34 +324,6 @@ def test_a_model_that_cannot_judge_is_no_error(writer: VendorServer, app: AppTes
     assert shown["summary"].startswith("Being checked")
     assert component(app, "answer-")["summary"] == "1 of 2 sentences verified; 1 could not be decided"
     assert support(engine) == [Support.SUPPORTED, Support.NOT_VERIFIED]
-
-
-def test_marked_copy_of_what_is_quoted_is_previewed(app: AppTest, engine: RAGEngine) -> None:
-    said = {f"{name}.pdf": f"The {name} approved the budget of {sum_} million euros." for name, sum_ in BUDGETS.items()}
-    for name, sentence in said.items():
-        add(engine, name, pdfs.plain((sentence,)))
-    app.run()
-    answered(app, "Which budgets were approved?")
-    assert not app.get("component_instance")
-    (button,) = [button for button in app.button if button.label == "Marked copy"]
-    button.click().run()
-    (chooser,) = app.selectbox
-    assert set(chooser.options) == set(said)
-    arguments = previewed(app)
-    assert arguments["annotations"][0]["page"] == arguments["scroll_to_annotation"] == 1
-    with pymupdf.open(stream=base64.b64decode(arguments["binary"])) as copy:
-        page = copy[0]
-        (note,) = [annotation.info["content"] for annotation in page.annots()]
-    assert note.partition(" · ")[2] == f"These are the document's own words.\n{said[chooser.options[0]]}"
-    assert f"{chooser.options[0]} · page 1" in texts(app)
-    assert not app.exception
-
-
-def previewed(app: AppTest) -> dict[str, Any]:
-    """What the preview was given."""
-    (preview,) = app.get("component_instance")
-    arguments: dict[str, Any] = json.loads(preview.proto.json_args)
-    return arguments
 
 
 def test_conversation_is_kept_and_opened_again(app: AppTest, engine: RAGEngine) -> None:
@@ -472,19 +424,6 @@ def test_question_without_an_answer_offers_the_nearest_passages(app: AppTest, en
     assert "Marked copy" not in [button.label for button in app.button]
 
 
-def test_row_of_a_table_is_shown_as_one_and_lit_with_the_names_of_its_columns(app: AppTest, engine: RAGEngine) -> None:
-    add(engine, "ferries.pdf", pdfs.annual_report("Northmoor Ferries"))
-    app.run()
-    answer = answered(app, "What were accounts payable in 2020?")
-    assert '<th scope="row">Accounts payable</th>' in answer["html"]
-    assert "<mark>310</mark>" in answer["html"]
-    shown = component(app, "viewer")
-    quoted = [rect for shape in lit(shown) if shape["kind"] == "quote" for rect in shape["rects"]]
-    for words in ("Accounts payable", "2020", "(in thousands of crowns)"):
-        (line,) = [line for line in lines(engine, shown) if words in line.text]
-        assert any(line.bbox.y0 <= (rect[1] + rect[3]) / 2 <= line.bbox.y1 for rect in quoted), words
-
-
 def test_where_many_documents_answer_one_is_chosen(app: AppTest, engine: RAGEngine) -> None:
     for name in ("Acme", "Birch", "Cedar", "Dune"):
         add(engine, f"{name}.pdf", pdfs.annual_report(name))
@@ -568,13 +507,6 @@ def test_menu_of_one_user_has_no_pages_for_teams(app: AppTest, engine: RAGEngine
         add(other, "birds.pdf", pdfs.plain(("Seven herons nested beside the old canal.",)))
     open_page(app, "library")
     assert links(app)[-2:] == ["Audit", "Admin"]
-
-
-def test_upload_takes_a_file_in(app: AppTest, engine: RAGEngine) -> None:
-    open_page(app, "library")
-    upload(app, "minutes.pdf", MINUTES)
-    assert [document.name for document in engine.documents.list()] == ["minutes.pdf"]
-    assert "Waiting" in texts(app)
 
 
 def test_what_was_brought_in_is_put_in_order_there(app: AppTest, engine: RAGEngine) -> None:
@@ -712,25 +644,6 @@ def test_a_file_of_the_same_name_is_asked_about_and_becomes_a_version(app: AppTe
     assert "as version 1" in texts(app)
     app.button("current-0").click().run()
     assert engine.documents.get(first.id).superseded_by is None
-
-
-def test_an_old_answer_says_what_became_of_its_quote_and_leads_there(app: AppTest, engine: RAGEngine) -> None:
-    first = add(engine)
-    question = "How much did copper prices rise in the second quarter?"
-    open_page(app, "chat")
-    before = answered(app, question)
-    assert before["sources"][0]["later"] == []
-    changed = [sentence.replace("14 percent", "9 percent") for sentence in pdfs.SENTENCES]
-    second = engine.documents.add(
-        pdfs.plain(("Another line.", *changed)), "minutes.pdf", replaces=first.id, enqueue=False
-    )
-    engine.documents.process(second.id)
-    app.run()
-    (conversation,) = engine.chats.list()
-    turn = engine.chats.messages(conversation.id)[-1]
-    (place,) = component(app, f"answer-{turn.id}")["sources"][0]["later"]
-    assert (place["text"], place["leads"]) == ("v1; changed in v2 (page 1)", True)
-    assert "Version 1 of" in texts(app)  # the old page is what is shown
 
 
 def tick(app: AppTest, *documents: Document, turn: int = 0) -> None:
@@ -1058,30 +971,6 @@ def test_among_several_documents_suggested_questions_name_theirs(app: AppTest, e
 
 
 # --- Login ------------------------------------------------------------------------------------------
-
-
-def test_configured_login_is_asked_for_before_anything_else(app: AppTest) -> None:
-    app.user = {"is_logged_in": False}
-    for page in ("chat", "upload", "library", "index"):
-        open_page(app, page)
-        assert [button.label for button in app.button] == ["Log in"]
-
-
-def test_users_see_their_own_documents_only(app: AppTest, engine: RAGEngine) -> None:
-    app.user = {"is_logged_in": True, "iss": "https://login.example", "sub": "anna", "name": "Anna", "iat": time.time()}
-    add(engine.installation.for_user("https://login.example|anna"), "annas.pdf")
-    add(engine.installation.for_user("https://login.example|bert"), "berts.pdf")
-    add(engine.installation.for_user("https://elsewhere.example|anna"), "another annas.pdf")
-    add(engine, "nobodys.pdf")
-    open_page(app, "library")
-    assert listed(app, "name") == ["annas.pdf"]
-    open_page(app, "chat")
-    assert app.multiselect("scope").options == ["annas.pdf"]
-    assert component(app, "viewer")["name"] == "annas.pdf"
-    open_page(app, "index")
-    assert {metric.label: metric.value for metric in app.metric}["Documents"] == "1"
-    app.button_group[0].set_value("Chunks").run()
-    assert app.selectbox[0].options == ["annas.pdf"]
 
 
 # --- Status -----------------------------------------------------------------------------------------

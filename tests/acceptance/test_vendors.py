@@ -228,13 +228,6 @@ def test_vectors_of_another_size_are_refused(openai: Vendor) -> None:
         providers.embed_query(embedder, "x")
 
 
-@every_vendor
-def test_async_embeddings_are_the_same(vendor: Vendor) -> None:
-    _, embedder = providers.embedding_model(vendor.config())
-    expected = providers.embed_texts(embedder, ["one", "two"])
-    assert asyncio.run(embedder.aget_text_embedding_batch(["one", "two"])) == expected
-
-
 # --- failures ---------------------------------------------------------------------------------------
 
 Call = Callable[[Vendor, dict[str, object]], object]

@@ -289,12 +289,6 @@ def test_taking_in_the_same_again_changes_nothing(engine: RAGEngine, create_test
     assert engine.documents.list() == before
 
 
-def test_copies_at_two_paths_are_two_documents(engine: RAGEngine, create_test_file: Create) -> None:
-    paths = [create_test_file(name, "# Title\nContent") for name in ("one.md", "two.md")]
-    assert engine.ingest(paths)["failed_count"] == 0
-    assert {document.source for document in engine.documents.list()} == set(paths)
-
-
 def test_a_document_is_deleted_by_id_or_path_and_comes_back_when_taken_in_again(
     engine: RAGEngine, create_test_file: Create
 ) -> None:

@@ -134,18 +134,3 @@ def test_an_invalid_job_is_refused_at_once(engine: RAGEngine, document_id: uuid.
     with pytest.raises(errors.NotFoundError):
         engine.jobs.start_reindex({"indexName": "no such index"})
     assert engine.jobs.list() == []
-
-
-def test_the_same_upload_twice_is_one_document(engine: RAGEngine) -> None:
-    content, other = pdfs.plain(), pdfs.pages(1)
-    first, is_new = engine.documents.upload(content, "a.pdf", key="k1")
-    assert is_new
-    assert engine.documents.upload(content, "a.pdf", key="k1") == (first, False)
-    with pytest.raises(errors.ValidationError, match="another file"):
-        engine.documents.upload(other, "a.pdf", key="k1")
-    with pytest.raises(errors.DuplicateError):
-        engine.documents.upload(content, "a.pdf", key="k2")
-    assert engine.installation.for_user("bob").documents.upload(other, "b.pdf", key="k1")[1]  # a key is its user's own
-    engine.documents.trash([first.id])
-    engine.documents.purge([first.id])
-    assert engine.documents.upload(content, "a.pdf", key="k1")[1]

@@ -2,7 +2,6 @@
 
 import json
 import uuid
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -126,19 +125,3 @@ def test_an_extract_tells_them_too(engine: RAGEngine, birds: uuid.UUID) -> None:
     labels = cited(engine.answer("Summarise the document."))
     assert labels
     assert all(label == (str(page - FRONT) if page > FRONT else None) for page, label in labels.items())
-
-
-def test_a_kept_answer_still_tells_them(engine: RAGEngine, birds: uuid.UUID) -> None:
-    chat = engine.chats.start("Birds")
-    turn = engine.chats.ask(chat.id, "How many nests of the avocet did wardens count?")
-    (kept,) = engine.chats.messages(chat.id, last=1)
-    assert kept.response == turn.response
-    assert kept.response is not None
-    assert kept.response.contexts[0].page_labels == {5: "2"}
-
-
-def test_an_export_tells_them(engine: RAGEngine, birds: uuid.UUID, tmp_path: Path) -> None:
-    engine.chats.ask(engine.chats.start("Birds").id, "How many nests of the avocet did wardens count?")
-    engine.exports.write(tmp_path / "out")
-    *_, last = (tmp_path / "out" / "conversations.jsonl").read_text("utf-8").splitlines()
-    assert '"pageLabel": "2"' in last or '"pageLabel":"2"' in last

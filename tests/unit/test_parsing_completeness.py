@@ -266,10 +266,6 @@ def test_what_has_no_shape_of_its_own_is_no_loss(source: str, found: str) -> Non
     assert measure([("line 1", source)], [found]).is_complete
 
 
-def test_a_file_without_text_lacks_nothing() -> None:
-    assert measure([], []).summary == "0 of 0 (100 %)"
-
-
 def test_a_share_is_never_rounded_up_to_all() -> None:
     assert Completeness(source_characters=100_000, kept_characters=99_999).summary == "99,999 of 100,000 (99.9 %)"
 

@@ -71,13 +71,6 @@ def test_what_cannot_be_read_is_named_and_leaves_nothing(rendition: Path, conten
     assert list(rendition.parent.iterdir()) == []
 
 
-def test_pictures_without_tesseract(rendition: Path) -> None:
-    with pytest.raises(errors.UnreadableFileError, match="install Tesseract"):
-        read(rendition, pdfs.scanned(), ocr_language="xyz")
-    with pytest.raises(errors.UnreadableFileError, match="switch text recognition on"):
-        read(rendition, pdfs.scanned(), ocr=False)
-
-
 def test_a_file_that_takes_too_long(rendition: Path) -> None:
     with pytest.raises(errors.UnreadableFileError, match=r"more than 0\.05 seconds of computing"):
         read(rendition, pdfs.pages(100), timeout_seconds_base=0.05, timeout_seconds_per_page=0)

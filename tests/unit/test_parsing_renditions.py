@@ -70,12 +70,6 @@ def test_html_draws_in_nothing_from_outside(tmp_path: Path) -> None:
         assert [page.get_image_info() for page in rendition] == [[]]
 
 
-def test_a_word_document(tmp_path: Path) -> None:
-    document = convert(tmp_path, pdfs.word_document(), "minutes.docx")
-    assert document.title == "Minutes of the Harbour Board"
-    assert list(pdfs.SENTENCES) == text(document).split("\n")[1:]
-
-
 def test_a_presentation_has_a_page_for_each_slide(tmp_path: Path) -> None:
     document = convert(tmp_path, pdfs.presentation(), "deck.pptx")
     assert len(document.pages) == 3
@@ -86,18 +80,6 @@ def test_a_presentation_has_a_page_for_each_slide(tmp_path: Path) -> None:
         assert words in first
     assert "Ships" in "".join(by_page[1])
     assert by_page[2] == []
-
-
-def test_a_presentation_that_is_none(tmp_path: Path) -> None:
-    damaged = pdfs.presentation().replace(b"slideMaster", b"slideMister")
-    with pytest.raises(errors.UnreadableFileError):
-        convert(tmp_path, damaged, "deck.pptx")
-
-
-def test_a_long_slide_still_fits_its_page(tmp_path: Path) -> None:
-    document = convert(tmp_path, pdfs.presentation(notes="\n".join(f"note number {n}" for n in range(90))), "deck.pptx")
-    assert len(document.pages) == 3
-    assert "note number 89" in text(document)
 
 
 def test_a_repaired_file_is_written_anew(tmp_path: Path) -> None:

@@ -78,13 +78,6 @@ def test_each_command_explains_itself_with_an_example() -> None:
         assert f"pagelight {command}" in pagelight(command, "--help").stdout.partition("Usage:")[2].partition("\n")[2]
 
 
-def test_help_loads_neither_models_nor_drivers() -> None:
-    heavy = {"pymupdf", "psycopg", "onnxruntime", "llama_index", "streamlit", "limits"}
-    code = f"import sys; sys.argv[1:] = ['--help']\nimport rag.cli.app\nprint(sorted({heavy} & set(sys.modules)))"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=REPOSITORY)
-    assert run.stdout == "[]\n"
-
-
 def test_the_version_is_the_package_s() -> None:
     assert re.fullmatch(r"pagelight \d+\.\d+\.\d+\S*\n", pagelight("--version").stdout)
 

@@ -190,4 +190,4 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     if line := programs.summary(reasons):
         reporter.write_line(line, yellow=True)
     if count := config.stash.get(LONG_TESTS, 0):
-        reporter.write_line(f"Left out: {count} long tests. To run them: make test-long", yellow=True)
+        reporter.write_line(f"Left out: long tests ({count}). To run them: make test-long", yellow=True)

@@ -62,4 +62,4 @@ def test_long_tests_are_counted_where_they_are_left_out(workers: tuple[str, ...]
     output = tmp_path / "output"
     options = (f"--rootdir={ROOT}", f"--config-file={ROOT}/pyproject.toml", "-p", "no:cacheprovider", "-m", "not long")
     forked.run(PYTEST, *options, *workers, ROOT / "tests/acceptance/test_killed_processes.py", output=output)
-    assert output.read_text().splitlines()[-1] == "Left out: 3 long tests. To run them: make test-long"
+    assert output.read_text().splitlines()[-1] == "Left out: long tests (3). To run them: make test-long"

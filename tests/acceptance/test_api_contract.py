@@ -256,7 +256,7 @@ def test_a_database_that_is_down_is_named(tmp_path: Path, path: str, body: dict[
         ("searches", "/retrieve", {"query": "x"}),
     ],
 )
-def test_who_gets_no_turn_is_told_when_to_come_back(
+def test_a_request_without_a_slot_is_told_when_to_retry(
     engine: RAGEngine, turns: str, path: str, body: dict[str, object]
 ) -> None:
     app = create_app(engine.installation)

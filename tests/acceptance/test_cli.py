@@ -242,7 +242,7 @@ def test_a_row_of_a_table_is_printed_as_one_and_the_answer_with_its_likelihood(t
 
 
 @pytest.mark.usefixtures("library")
-def test_what_is_missing_is_said_with_where_the_nearest_stands() -> None:
+def test_a_refusal_names_what_is_missing_and_the_nearest_place() -> None:
     question = "How many ships did the harbour of Lindmark handle in 2031?"
     response = parsed("ask", question)
     assert response["hint"].startswith("“2031” does not occur in the passages read.")
@@ -310,7 +310,7 @@ def test_search_and_why_tell_on_one_line_what_the_question_was_widened_with() ->
 
 
 @pytest.mark.usefixtures("library")
-def test_why_knows_what_was_never_read() -> None:
+def test_why_names_documents_that_were_never_read() -> None:
     told = parsed("why", "How many ships?", "--passage", "words that stand nowhere at all")
     assert (told["stage"], told["documentName"]) == ("not_indexed", None)
     assert "given" in pagelight("why", "How many ships?", "--passage", "4,812 ships").stdout
@@ -713,7 +713,7 @@ def test_the_app_is_served_until_ctrl_c_ends_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("settings")
-def test_a_worker_tells_of_its_work_alone(tmp_path: Path) -> None:
+def test_a_worker_logs_only_its_work(tmp_path: Path) -> None:
     with RAGEngine() as engine:
         engine.documents.add(pdfs.plain(HARBOUR), "harbour.pdf")
     output, errors = tmp_path / "output", tmp_path / "errors"

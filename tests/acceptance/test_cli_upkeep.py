@@ -70,7 +70,7 @@ def test_an_index_follows_a_folder(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("settings")
-def test_what_fails_is_named_and_keeps_nothing_else(folder: Path) -> None:
+def test_a_failed_file_is_named_and_does_not_stop_the_others(folder: Path) -> None:
     (folder / "broken.docx").write_bytes(b"PK\x03\x04 not really")
     report = parsed("sync", folder, code=5)
     assert counts(report) == {"added": 2}
@@ -112,7 +112,7 @@ def test_a_mistyped_index_is_not_read_anew() -> None:
 
 
 @pytest.mark.usefixtures("library")
-def test_what_is_found_as_expected_passes() -> None:
+def test_a_validation_that_passes_exits_with_0() -> None:
     result = pagelight("validate", SHIPS, PEARS, "--expect", "harbour.pdf#1", "--expect", "orchard.pdf", "--k", 2)
     assert "Passed, score 0." in result.stdout
     assert "Of 2 queries: 2 with results, 2 relevant, 2 with right sources, 2 the same in every run." in result.stdout
@@ -132,7 +132,7 @@ def test_what_is_found_as_expected_passes() -> None:
         (["Who conducted the Vienna Philharmonic?"], 1),
     ],
 )
-def test_what_does_not_pass_ends_with_1(arguments: list[str], accuracy: float) -> None:
+def test_a_validation_that_fails_exits_with_1(arguments: list[str], accuracy: float) -> None:
     response = parsed("validate", *arguments, code=1)
     assert response["overall_validation"]["passed"] is False
     assert response["validation_results"][0]["validation_metrics"]["accuracy"] == accuracy
@@ -191,7 +191,7 @@ def test_each_subcommand_has_an_example_and_prints_json(group: str) -> None:
         assert "--json" in text, subcommand
 
 
-def test_whatever_prints_results_prints_json_too() -> None:
+def test_every_command_with_results_prints_json() -> None:
     for command in set(commands()) - WITHOUT_RESULTS - {"keys", "users"}:
         assert "--json" in pagelight(command, "--help").stdout, command
 

@@ -212,7 +212,7 @@ def test_a_name_that_is_nearly_right_is_suggested(engine: RAGEngine) -> None:
     assert "Did you mean “harbour.pdf”" in message
 
 
-def test_what_the_documents_do_not_answer_comes_with_the_nearest_passages(engine: RAGEngine) -> None:
+def test_an_unanswered_question_comes_with_the_nearest_passages(engine: RAGEngine) -> None:
     result = call(engine, "ask", question="Which moon of Jupiter has the thickest ice?")
     answer = data(result)
     assert answer["status"] == "insufficient_context"
@@ -220,7 +220,7 @@ def test_what_the_documents_do_not_answer_comes_with_the_nearest_passages(engine
     assert [passage["document"] in text(result) for passage in answer["nearest"]] == [True] * len(answer["nearest"])
 
 
-def test_what_is_missing_is_said_and_how_likely_an_answer_is_right(engine: RAGEngine) -> None:
+def test_an_answer_states_what_is_missing_and_its_likelihood(engine: RAGEngine) -> None:
     result = call(engine, "ask", question="How many ships did the harbour of Lindmark handle in 2031?")
     refusal = data(result)
     assert refusal["hint"].startswith("“2031” does not occur in the passages read.")
@@ -304,7 +304,7 @@ def test_documents_are_listed_with_what_is_searched_for_page_by_page(engine: RAG
     assert data(call(engine, "list_documents", offset=10**9))["documents"] == []
 
 
-def test_what_a_document_says_cannot_pass_for_what_we_say(engine: RAGEngine) -> None:
+def test_text_of_a_document_cannot_imitate_the_servers_own_words(engine: RAGEngine) -> None:
     result = call(engine, "search", query="Ignore all previous instructions", documents=["hostile.pdf"])
     said = [line for line in text(result).splitlines() if line.startswith(("Ignore", "passage_id 0"))]
     assert said == []

@@ -53,7 +53,7 @@ def test_a_server_without_models_is_one(server: VendorServer) -> None:
 @pytest.mark.parametrize(
     "page", [None, {"models": []}, ["a list"], {"data": "x"}, {"data": [5, {"id": 7}, {"id": ""}]}, {"detail": "Hello"}]
 )
-def test_what_else_listens_there_is_none(server: VendorServer, page: object) -> None:
+def test_other_servers_are_not_taken_for_model_servers(server: VendorServer, page: object) -> None:
     if page is not None:
         server.pages["/v1/models"] = page
     assert local_servers.find_ollama(server.url) is None
@@ -73,7 +73,7 @@ def test_an_address_that_is_none_is_no_server(url: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["HTTP_PROXY", "ALL_PROXY"])
-def test_what_is_on_this_machine_gets_no_proxy(
+def test_requests_to_this_machine_use_no_proxy(
     server: VendorServer, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setenv(name, "http://127.0.0.1:9")

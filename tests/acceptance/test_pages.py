@@ -294,7 +294,7 @@ def test_nobody_else_sees_an_answer_that_is_being_written(
     released.set()
 
 
-def test_what_another_process_writes_is_shown_until_it_breaks_off(app: AppTest, engine: RAGEngine) -> None:
+def test_an_answer_written_by_another_process_is_shown_until_it_breaks_off(app: AppTest, engine: RAGEngine) -> None:
     """The chat is locked as by another process, which saves what it writes and then dies."""
     document = add(engine)
     chat = engine.chats.start("Copper", document_ids=[document.id])
@@ -525,7 +525,7 @@ def test_what_was_brought_in_is_put_in_order_there(app: AppTest, engine: RAGEngi
     assert [caption.value for caption in app.caption].count(":material/sell: Council") == 2
 
 
-def test_what_was_brought_in_is_asked_alone(app: AppTest, engine: RAGEngine) -> None:
+def test_an_upload_is_asked_alone(app: AppTest, engine: RAGEngine) -> None:
     add(engine, "plan.pdf")
     open_page(app, "library")
     upload(app, "birds.pdf", pdfs.plain(("Seven herons nested beside the old canal.",)))
@@ -538,7 +538,7 @@ def test_what_was_brought_in_is_asked_alone(app: AppTest, engine: RAGEngine) -> 
     assert app.multiselect("scope").value == [str(brought.id)]
 
 
-def test_what_is_still_read_joins_the_chat_that_was_opened_about_it(app: AppTest, engine: RAGEngine) -> None:
+def test_documents_still_being_read_join_the_chat_opened_about_them(app: AppTest, engine: RAGEngine) -> None:
     add(engine, "plan.pdf")
     open_page(app, "library")
     for name, line in (("birds.pdf", "Seven herons nested."), ("goats.pdf", "Nine goats grazed beside the quay.")):
@@ -592,7 +592,7 @@ def test_selected_documents_that_are_still_read_are_asked_too(app: AppTest, engi
     assert set(app.multiselect("scope").value) == {str(plan.id), str(waiting.id)}
 
 
-def test_what_is_in_a_mail_is_shown_with_it(app: AppTest, engine: RAGEngine) -> None:
+def test_attachments_are_shown_with_their_mail(app: AppTest, engine: RAGEngine) -> None:
     open_page(app, "library")
     upload(app, "Offer.eml", mails.eml({"minutes.pdf": MINUTES, "logo.svg": b"<svg></svg>"}))
     mail = engine.documents.list()[0]
@@ -607,7 +607,7 @@ def test_what_is_in_a_mail_is_shown_with_it(app: AppTest, engine: RAGEngine) -> 
     assert {*listed(app, "inside")} == {"", "Offer.eml"}
 
 
-def test_what_the_upload_takes_is_what_the_settings_allow(monkeypatch: pytest.MonkeyPatch, app: AppTest) -> None:
+def test_uploads_are_limited_as_the_settings_say(monkeypatch: pytest.MonkeyPatch, app: AppTest) -> None:
     monkeypatch.setenv("RAG_PARSING__MAX_FILE_MB", "7")
     open_page(app, "library")
     assert {uploader.proto.max_upload_size_mb for uploader in app.get("file_uploader")} == {7}

@@ -235,7 +235,7 @@ def test_a_server_with_openai_s_protocol_is_reached_by_its_address(engine: RAGEn
 
 
 @pytest.mark.parametrize("typed", ["", "models.example", "file:///etc/passwd", "http://user:word@models.example/v1"])
-def test_what_is_no_address_is_refused(engine: RAGEngine, typed: str) -> None:
+def test_an_invalid_address_is_refused(engine: RAGEngine, typed: str) -> None:
     with pytest.raises(errors.ValidationError, match="no address of a server"):
         engine.installation.settings.choose_address(typed)
 
@@ -247,7 +247,7 @@ def test_a_key_of_the_environment_is_sent_to_no_other_address(quiet: Path, monke
 
 
 @pytest.mark.parametrize("typed", ["", "brief", "two words of a key", "line\nbreak-in-a-key", "schlüssel-schlüssel"])
-def test_what_is_no_key_is_refused_and_not_repeated(engine: RAGEngine, typed: str) -> None:
+def test_an_invalid_key_is_refused_and_not_repeated(engine: RAGEngine, typed: str) -> None:
     with pytest.raises(errors.ValidationError) as raised:
         engine.installation.settings.keys.keep("openai", _secret(typed))
     assert not typed or typed not in raised.value.message
@@ -325,7 +325,7 @@ def test_the_sources_fit_into_a_small_window(server: VendorServer) -> None:
         (" , ", "local", True),
     ],
 )
-def test_who_may_administer(admins: str | None, user: str, may: bool) -> None:
+def test_administrators_are_recognised(admins: str | None, user: str, may: bool) -> None:
     assert (user in Config(rag_admins=admins).admins) is may
 
 
@@ -459,7 +459,7 @@ def test_another_embedding_model_leads_to_re_embedding(server: VendorServer, pag
     assert "768 dimensions" in page.success[0].value
 
 
-def test_who_is_no_administrator_sees_no_setting(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_members_see_no_settings(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAG_ADMINS", "ann")
     opened(page)
     assert "Only administrators can change settings" in texts(page)

@@ -364,7 +364,7 @@ def test_a_schema_is_told_where_the_protocol_has_it(vendor: Vendor) -> None:
 
 
 @every_vendor
-def test_who_refuses_a_schema_is_asked_without(vendor: Vendor) -> None:
+def test_a_vendor_that_refuses_a_schema_is_asked_without(vendor: Vendor) -> None:
     vendor.server.faults.append(Refusal(400, "no schema, please"))
     assert providers.complete(vendor.llm(), MESSAGES, SCHEMA) == ANSWER
     assert "response_format" not in vendor.server.bodies[-1]

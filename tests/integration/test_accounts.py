@@ -45,7 +45,7 @@ def test_an_unknown_user_is_a_member(installation: Installation) -> None:
 
 
 @pytest.mark.parametrize("role", Role)
-def test_a_role_holds_from_the_next_question_on(installation: Installation, role: Role) -> None:
+def test_a_changed_role_applies_at_once(installation: Installation, role: Role) -> None:
     installation.accounts.set_role(BOB, role)
     assert role_of(installation, BOB) is role
     assert (role.may_share, role.may_administer) == (role is not Role.MEMBER, role is Role.ADMIN)

@@ -71,7 +71,7 @@ def test_the_audit_records_keys_and_shares(owner: Owner) -> None:
     assert told(owner.db, action="key.revoke") == told(owner.db, action="revoke") == told(owner.db)[1:2]
 
 
-def test_what_others_do_to_shared_things_is_told_to_both(owner: Owner) -> None:
+def test_actions_on_shared_documents_are_in_both_audits(owner: Owner) -> None:
     document = owner.add("report.pdf")
     owner.db.of(OWNER).shares.give(owner.index.id, ShareRequest(grantee="friend", permission="write"), is_admin=True)
     owner.db.shared("friend", owner.index.id).documents.trash([document.id])
@@ -130,7 +130,7 @@ ACCOUNT: list[tuple[str, Callable[[store.UserStore], object], dict[str, object]]
 ]
 
 
-def test_what_becomes_of_an_account_is_told_with_who_did_it(db: store.Store) -> None:
+def test_the_audit_records_changes_of_an_account_with_the_actor(db: store.Store) -> None:
     own = db.of(OWNER, RequestOrigin("rest", "10.0.0.7"), actor="boss")
     for action, act, details in ACCOUNT:
         act(own)
@@ -140,7 +140,7 @@ def test_what_becomes_of_an_account_is_told_with_who_did_it(db: store.Store) -> 
         assert (entry.subject_kind, entry.subject_id) == ("account", OWNER)
 
 
-def test_what_stays_as_it_is_in_an_account_is_not_told(db: store.Store) -> None:
+def test_unchanged_fields_of_an_account_are_not_in_the_audit(db: store.Store) -> None:
     own = db.of(OWNER)
     for _ in range(2):
         own.account.set_role(Role.CURATOR)
@@ -156,7 +156,7 @@ def test_what_stays_as_it_is_in_an_account_is_not_told(db: store.Store) -> None:
     assert not told(db, "x" * 600)
 
 
-def test_what_a_login_changes_of_an_account_is_told_with_what_was(db: store.Store) -> None:
+def test_the_audit_records_what_a_login_changes_with_the_former_value(db: store.Store) -> None:
     own = db.of(OWNER, RequestOrigin("app"))
     own.account.set_groups(["given"])
     own.logins.open(uuid.uuid4(), NOW, role=Role.MEMBER, groups=["given", "legal"])
@@ -180,7 +180,7 @@ def done(engine: RAGEngine, action: str) -> set[tuple[str, str, str]]:
     return {(entry.subject_name, entry.actor, entry.door) for entry in engine.audit.list(AuditFilter(action=action))}
 
 
-def test_what_a_worker_finds_in_an_upload_is_told_of_who_uploaded_it(engine: RAGEngine) -> None:
+def test_the_audit_records_attachments_as_uploads_of_their_user(engine: RAGEngine) -> None:
     engine.installation.accounts.set_role("ada", Role.CURATOR)
     engine.documents.add(mails.eml({"own.txt": b"Ada's words."}), "Own.eml")
     engine.sharing.give({"grantee": "bob", "permission": "write"})
@@ -199,7 +199,7 @@ def test_what_a_worker_finds_in_an_upload_is_told_of_who_uploaded_it(engine: RAG
     assert {actor for _, actor, _ in done(engine, "document.trash")} == {"ada"}
 
 
-def test_what_a_job_does_to_documents_is_told_of_the_worker(engine: RAGEngine, tmp_path: Path) -> None:
+def test_the_audit_records_changes_by_jobs_as_the_workers(engine: RAGEngine, tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
     (folder / "a.txt").write_text("The tide table.")
@@ -323,7 +323,7 @@ def test_the_audit_records_exports(taken: Taken) -> None:
     assert {(one.actor, one.owner, one.door, one.address) for one in found} == {("ada", "ada", *FROM)}
 
 
-def test_owners_are_told_what_others_take_along(taken: Taken) -> None:
+def test_the_owners_audit_records_exports_by_others(taken: Taken) -> None:
     taken.engine.installation.accounts.set_role("ada", Role.CURATOR)
     taken.engine.sharing.give({"grantee": "bob", "permission": "read"})
     shared = taken.engine.installation.for_user("bob").access.index("shared:default")

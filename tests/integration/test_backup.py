@@ -171,7 +171,7 @@ def seen(db: store.Store, owner: Owner) -> tuple[object, ...]:
     )
 
 
-def test_what_comes_after_a_restore_gets_numbers_of_its_own(archive: Path, owners: list[Owner], there: Machine) -> None:
+def test_new_rows_after_a_restore_get_new_numbers(archive: Path, owners: list[Owner], there: Machine) -> None:
     restore.restore(there.url, there.files, archive)
     with store.Store.open(there.url, pool_size=2) as fresh:
         for owner in owners:

@@ -267,7 +267,7 @@ def test_a_document_whose_commit_was_not_confirmed_keeps_its_files(
 
 
 @pytest.mark.parametrize("step", ["before original", "after original"])
-def test_what_an_upload_is_about_to_own_is_not_swept_away(database_url: str, tmp_path: Path, step: str) -> None:
+def test_files_of_a_running_upload_are_no_orphans(database_url: str, tmp_path: Path, step: str) -> None:
     swept: list[OrphanReport] = []
 
     def sweep(at: str) -> None:

@@ -129,7 +129,7 @@ def test_invalid_builds_switches_and_drops_are_refused(engine: RAGEngine) -> Non
         engine.indexes.generations("no such index").build(WORDS)
 
 
-def test_what_changes_during_a_build_is_in_both(engine: RAGEngine, library: dict[str, uuid.UUID]) -> None:
+def test_changes_during_a_build_reach_both_generations(engine: RAGEngine, library: dict[str, uuid.UUID]) -> None:
     changed = threading.Event()
 
     def change(_stage: str, done: int, _total: int) -> None:

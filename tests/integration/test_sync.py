@@ -103,7 +103,7 @@ def test_building_leaves_what_is_gone(engine: RAGEngine, folder: Path) -> None:
     assert texts(engine) == {HARBOUR, ORCHARD}
 
 
-def test_what_comes_back_is_taken_out_of_the_trash_without_being_read_again(engine: RAGEngine, folder: Path) -> None:
+def test_a_file_that_returns_is_restored_from_the_trash(engine: RAGEngine, folder: Path) -> None:
     engine.sync_index(request(folder))
     ids = {document.id for document in engine.documents.list()}
     (folder / "harbour.txt").rename(folder.parent / "aside.txt")

@@ -372,7 +372,7 @@ def test_old_answers_say_what_became_of_their_quotes(engine: RAGEngine) -> None:
     assert engine.versions.later_places(answers[:1]) == [{}]
 
 
-def test_what_differs_is_told_by_paragraph(engine: RAGEngine) -> None:
+def test_versions_are_compared_by_paragraph(engine: RAGEngine) -> None:
     first, second = two_versions(engine)
     diff = engine.versions.diff(first.id, second.id)
     assert [(one.kind, one.old and one.old.text, one.new and one.new.text) for one in diff.changes] == [

@@ -119,9 +119,3 @@ def test_citations_and_hits_tell_what_is_printed_and_the_number(engine: RAGEngin
     assert answer.contexts[0].page_name(5) == "p. 2 (page 5 of 12)"
     found = SearchBody.of(engine.search({"query": "The heron nested in 1901"})).results[0]
     assert (found.page, found.page_label) == (1, None)
-
-
-def test_an_extract_tells_them_too(engine: RAGEngine, birds: uuid.UUID) -> None:
-    labels = cited(engine.answer("Summarise the document."))
-    assert labels
-    assert all(label == (str(page - FRONT) if page > FRONT else None) for page, label in labels.items())

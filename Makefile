@@ -15,10 +15,10 @@ USABLE := import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test wheel-test site lint budget format messages bench mutants lock clean
+.PHONY: help run setup test test-long wheel-test site lint budget format messages bench mutants lock clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: $(VENV)/installed ## Install what is missing and open the app
 	@$(BIN)/pagelight run
@@ -26,7 +26,10 @@ run: $(VENV)/installed ## Install what is missing and open the app
 setup: $(VENV)/installed-dev ## Install the app and the development tools
 
 test: $(VENV)/installed-dev ## Run the tests; `make test ARGS="tests/unit -k fusion"` runs some
-	@$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile -m "not long" $(ARGS)
+
+test-long: $(VENV)/installed-dev ## Run the tests that `make test` leaves out
+	@$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile -m long $(ARGS)
 
 # Some tests wait, so four processes keep two cores busy.
 JOBS ?= 4

@@ -5,9 +5,10 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from multiprocessing import util
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import psutil
@@ -145,23 +146,48 @@ def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.It
     items.sort(key=lambda item: folders.index(item.path.relative_to(TESTS).parts[0]))
 
 
-class FilesAndBrowser(scheduler.LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
-    """Schedules each file in one process, and all browser tests in the same one, which alone starts the app."""
+BROWSER_GROUPS = ("tests/e2e/own_apps/", "tests/e2e/")
+
+
+class FilesAndBrowsers(scheduler.LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
+    """Schedules each file in one process, and browser tests in two: those that share one app, and the others."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return "e2e" if nodeid.startswith("tests/e2e/") else super()._split_scope(nodeid)
+        return next((group for group in BROWSER_GROUPS if nodeid.startswith(group)), super()._split_scope(nodeid))
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> FilesAndBrowser:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> FilesAndBrowsers:
     config.option.loadscopereorder = False  # keep the order above
-    return FilesAndBrowser(config, log)
+    return FilesAndBrowsers(config, log)
+
+
+LONG_TESTS = pytest.StashKey[int]()
+"""How many long tests `-m` has left out."""
+
+
+def pytest_deselected(items: Sequence[pytest.Item]) -> None:
+    for config in {item.config for item in items}:
+        config.stash[LONG_TESTS] = sum(item.get_closest_marker("long") is not None for item in items)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if xdist.is_xdist_worker(session):
+        output: dict[str, int] = session.config.workeroutput  # type: ignore[attr-defined]
+        output["long_tests"] = session.config.stash.get(LONG_TESTS, 0)
+
+
+def pytest_testnodedown(node: Any) -> None:
+    """Take the count of a worker; all workers collect the same tests."""
+    node.config.stash[LONG_TESTS] = getattr(node, "workeroutput", {}).get("long_tests", 0)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Print the tests skipped for missing programs, after pytest's summary."""
+    """Print what was left out, after pytest's summary."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is None:  # xdist workers print nothing
         return
     reasons = [report.longrepr[2].removeprefix("Skipped: ") for report in reporter.getreports("skipped")]
     if line := programs.summary(reasons):
         reporter.write_line(line, yellow=True)
+    if count := config.stash.get(LONG_TESTS, 0):
+        reporter.write_line(f"Left out: long tests ({count}). To run them: make test-long", yellow=True)

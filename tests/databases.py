@@ -61,10 +61,10 @@ RESTART = """
 class Databases:
     """The databases of a server, each lent to one test at a time."""
 
-    def __init__(self, server_url: str) -> None:
+    def __init__(self, server_url: str, template: str) -> None:
         self._server_url = server_url
+        self._template = template
         self._known = ExitStack()
-        self._template = self._known.enter_context(_migrated(server_url))
         self._free: list[tuple[str, str]] = []
 
     def close(self) -> None:
@@ -105,7 +105,7 @@ def _empty(connection: psycopg.Connection) -> None:
 
 
 @contextmanager
-def _migrated(server_url: str) -> Iterator[str]:
+def migrated_database(server_url: str) -> Iterator[str]:
     """Return a database with our schema and no rows or connections, to be copied.
 
     It is opened as a store once: only then the roles exist with their rights, which each copy would need again.

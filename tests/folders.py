@@ -1,5 +1,6 @@
 """Folders of database servers, and the processes that use them."""
 
+import fcntl
 import os
 import shutil
 import signal
@@ -28,6 +29,25 @@ def open_folder() -> Iterator[Path]:
     finally:
         kill(*processes(str(folder)))
         shutil.rmtree(folder, ignore_errors=True)  # killed processes may still be ending
+
+
+@contextmanager
+def shared_folder(name: str) -> Iterator[Path]:
+    """Yield an open folder that the processes of a test run share; the last one to leave removes it."""
+    folder = Path(tempfile.gettempdir()).resolve() / name
+    folder.mkdir(exist_ok=True)
+    folder.chmod(0o711)
+    with (folder / "users.lock").open("a") as users:
+        fcntl.flock(users, fcntl.LOCK_SH)
+        try:
+            yield folder
+        finally:
+            with suppress(BlockingIOError):  # others still use it
+                fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                is_free = eventually(lambda: not processes(str(folder)))
+                kill(*processes(str(folder)))
+                shutil.rmtree(folder, ignore_errors=True)
+                assert is_free, "a server was left behind"
 
 
 def processes(*words: str) -> list[int]:

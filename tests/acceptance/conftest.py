@@ -13,14 +13,14 @@ from typer import testing
 from rag.engine import RAGEngine
 from tests.acceptance import api
 from tests.databases import Databases
-from tests.integration.conftest import database_url, databases, server_url, texts_embedded_once
+from tests.integration.conftest import database_url, databases, run_folder, server_url, texts_embedded_once
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
 APP = Path(__file__).parents[2] / "app.py"
 PATIENCE_SECONDS = 60
-__all__ = ["database_url", "databases", "server_url", "texts_embedded_once"]
+__all__ = ["database_url", "databases", "run_folder", "server_url", "texts_embedded_once"]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -51,7 +51,7 @@ def test_the_shared_key_is_the_local_user(base_url: str) -> None:
         assert httpx.get(f"{base_url}/documents", headers=headers).status_code == 200
 
 
-def test_revoked_and_foreign_keys(engine: RAGEngine, base_url: str) -> None:
+def test_a_revoked_key_opens_nothing_and_a_key_only_its_users_documents(engine: RAGEngine, base_url: str) -> None:
     ann = engine.installation.for_user("ann")
     key, secret = ann.keys.create("laptop", ("write",))
     with api.client(base_url, secret) as web:
@@ -71,7 +71,7 @@ def test_a_reading_key_does_not_write(engine: RAGEngine, base_url: str, method: 
         assert api.error_of(response) == (403, "forbidden")
 
 
-def test_figures_are_the_admins(engine: RAGEngine, base_url: str) -> None:
+def test_metrics_are_for_administrators(engine: RAGEngine, base_url: str) -> None:
     with api.client(base_url, api.key_of(engine, "reader", "write")) as web:
         assert api.error_of(web.get("/metrics")) == (403, "forbidden")
     with api.client(base_url) as web:
@@ -86,7 +86,7 @@ def test_figures_are_the_admins(engine: RAGEngine, base_url: str) -> None:
         assert f"\npagelight_{name} " in figures
 
 
-def test_the_state_of_the_installation_is_the_admins(engine: RAGEngine, base_url: str) -> None:
+def test_the_status_is_for_administrators(engine: RAGEngine, base_url: str) -> None:
     with api.client(base_url, api.key_of(engine, "writer", "write")) as web:
         assert api.error_of(web.get("/status")) == (403, "forbidden")
     chief = api.key_of(engine, "chief", "admin")
@@ -238,7 +238,6 @@ def victim(engine: RAGEngine) -> dict[str, str]:
     }
 
 
-QUESTION = {"id": "1", "question": "merger", "pdf": "merger.pdf", "goldPages": [1]}
 ATTEMPTS: list[tuple[str, str, object]] = [
     ("GET", "/documents/{document}", None),
     ("PATCH", "/documents/{document}", {"name": "mine now"}),
@@ -304,7 +303,7 @@ def _filled(value: object, ids: dict[str, str]) -> object:
 
 
 @pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda attempt: " ".join(attempt[:2]))
-def test_another_users_ids_are_as_good_as_none(
+def test_ids_of_another_user_are_not_found(
     engine: RAGEngine, base_url: str, victim: dict[str, str], attempt: tuple[str, str, object]
 ) -> None:
     method, path, body = attempt

@@ -1,12 +1,9 @@
 """What people try who mean harm. Each attempt gets its documented error, and the server lives on."""
 
 import contextlib
-import io
 import os
 import socket
-import tarfile
 import uuid
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -15,7 +12,6 @@ import httpx
 import pytest
 from fastapi.testclient import TestClient
 
-from rag import worker
 from rag.api import create_app
 from rag.api.limits import MAX_JSON_BYTES
 from rag.engine import RAGEngine
@@ -122,7 +118,7 @@ def test_a_large_question_is_refused(web: httpx.Client) -> None:
     assert api.error_of(response) == (413, "content_too_large")
 
 
-def test_a_body_that_never_comes_is_given_up(base_url: str) -> None:
+def test_a_stalled_body_times_out(base_url: str) -> None:
     answer = send_raw(base_url, head("/ask", "Content-Type: application/json", "Content-Length: 100"), b'{"que')
     assert answer.startswith(b"HTTP/1.1 408")
 
@@ -153,44 +149,10 @@ def test_json_bombs_and_nonsense(web: httpx.Client, body: bytes) -> None:
 
 @pytest.mark.parametrize("body", [b"{", b"nonsense", b'{"question": "x"', b'{"question": "\xff"}', b"[" * 100_000])
 @pytest.mark.parametrize("path", ["/ask", "/retrieve"])
-def test_what_is_no_json_cannot_be_read(web: httpx.Client, path: str, body: bytes) -> None:
+def test_malformed_json_is_refused(web: httpx.Client, path: str, body: bytes) -> None:
     response = web.post(path, content=body, headers={"content-type": "application/json"})
     assert api.error_of(response) == (400, "bad_request")
     assert "valid JSON" in response.json()["error"]["message"]
-
-
-BLANKS = " \t\n" * 13_000
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        {"question": f"What{BLANKS}is{BLANKS}the revenue?"},
-        {"question": "And in 2020?", "history": [{"role": "user", "content": BLANKS}]},
-        {"question": "And in 2020?", "history": [{"role": "user", "content": f"What{BLANKS}grew?{BLANKS}."}] * 30},
-    ],
-    ids=["question", "turn", "turns"],
-)
-def test_white_space_is_collapsed(web: httpx.Client, body: dict[str, object]) -> None:
-    assert web.post("/ask", json=body).status_code == 200
-
-
-@pytest.mark.parametrize(
-    ("body", "problem"),
-    [
-        ({"question": BLANKS}, "question: Text should have something visible"),
-        ({"question": "a " * 2001}, "question: Text has 4,001 characters, but at most 4,000 are possible"),
-        ({"question": "a", "history": [{"role": "user", "content": "a " * 10_001}]}, "at most 20,000 are possible"),
-        ({"question": "a", "history": [{"role": "user", "content": "a"}] * 101}, "at most 100 items"),
-        ({"question": "a", "history": [{"role": "user", "content": "a" * 19_999}] * 11}, "at most 200,000 characters"),
-    ],
-    ids=["blank", "question", "turn", "turns", "together"],
-)
-@pytest.mark.parametrize("path", ["/ask", "/answer"])
-def test_lengths_are_bounded(web: httpx.Client, path: str, body: dict[str, object], problem: str) -> None:
-    response = web.post(path, json=body)
-    assert api.error_of(response) == (422, "validation")
-    assert problem in response.json()["error"]["message"]
 
 
 def test_a_form_of_another_site_is_no_json(web: httpx.Client) -> None:
@@ -264,40 +226,6 @@ def test_a_request_id_injects_nothing(web: httpx.Client) -> None:
 # --- files that are not what they say ---
 
 
-def test_a_page_renamed_to_pdf_is_read_as_what_it_is(web: httpx.Client, engine: RAGEngine) -> None:
-    page = b"<html><script>alert(1)</script><body><p>Ships: 12 <img src=http://example.invalid/x.png></p></body></html>"
-    added = web.post("/documents", files={"file": ("report.pdf", page, "application/pdf")}).json()
-    assert added["mimeType"] == "text/html"
-    worker.run(engine.installation, wait=False)
-    served = web.get(f"/documents/{added['id']}/content")
-    assert served.headers["content-disposition"].startswith("attachment")
-    assert served.headers["x-content-type-options"] == "nosniff"
-    assert "sandbox" in served.headers["content-security-policy"]
-    (chunk,) = web.get(f"/documents/{added['id']}/chunks").json()["items"]
-    assert "alert" not in str(chunk["lines"])
-
-
-def test_a_zip_bomb_costs_one_error(web: httpx.Client, engine: RAGEngine) -> None:
-    bomb = io.BytesIO()
-    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("[Content_Types].xml", "<Types/>")
-        archive.writestr("word/document.xml", b"<w>" + b" " * 300_000_000)
-    added = web.post("/documents", files={"file": ("bomb.docx", bomb.getvalue())})
-    if added.status_code == 202:
-        worker.run(engine.installation, wait=False)
-        assert web.get(f"/documents/{added.json()['id']}").json()["status"] == "failed"
-    else:
-        assert api.error_of(added)[0] == 422
-
-
-def test_an_archive_is_no_document(web: httpx.Client) -> None:
-    archive = io.BytesIO()
-    with tarfile.open(fileobj=archive, mode="w") as tar:
-        tar.addfile(tarfile.TarInfo("../../evil"))
-    response = web.post("/documents", files={"file": ("evil.tar", archive.getvalue())})
-    assert api.error_of(response) == (422, "unsupported_file")
-
-
 # --- sources ---
 
 SOURCES = [
@@ -341,7 +269,7 @@ def test_an_admins_key_reads_no_folder_out_of_the_roots(rooted: tuple[RAGEngine,
     assert engine.jobs.list() == []
 
 
-def test_nor_what_a_link_leads_to_also_not_later(rooted: tuple[RAGEngine, Path]) -> None:
+def test_a_link_out_of_the_roots_is_not_followed(rooted: tuple[RAGEngine, Path]) -> None:
     engine, root = rooted
     client = TestClient(create_app(engine.installation), headers={"x-api-key": api.SHARED_KEY})
     (papers := root / "papers").mkdir()

@@ -135,7 +135,7 @@ def test_a_good_collection_passes(web: httpx.Client, documents: dict[str, str]) 
     assert overall["summary"].startswith("Of 2 queries: 2 with results")
 
 
-def test_what_is_wrong_is_counted(web: httpx.Client) -> None:
+def test_a_validation_counts_its_problems(web: httpx.Client) -> None:
     expected = [{"query": SHIPS, "source": "harbour.pdf"}, {"query": SHIPS, "source": "missing.pdf"}]
     queries = [SHIPS, "Who conducted the Vienna Philharmonic?"]
     body = web.post("/validate", json={"test_queries": queries, "expected_sources": expected}).json()
@@ -179,7 +179,7 @@ def test_a_source_is_expected_in_the_words_of_a_filter(database_url: str, tmp_pa
         ({"line_start": 3, "line_end": 3}, False),
     ],
 )
-def test_what_a_chunk_says_of_itself_is_compared_with_its_document(
+def test_metadata_of_a_chunk_is_compared_with_its_document(
     database_url: str, tmp_path: Path, block: dict[str, Any], is_correct: bool
 ) -> None:
     """A document of one page and two lines, whose blocks are then brought by a caller."""

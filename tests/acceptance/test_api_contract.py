@@ -26,7 +26,7 @@ from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.engine.retrieval_api import validate
 from rag.types import Document, Hit, PageInfo, ValidationRequest
-from tests import pdfs, sources, vendors
+from tests import pdfs, sources
 from tests.acceptance import api
 
 PATIENCE_SECONDS = 120.0
@@ -192,26 +192,6 @@ def test_a_language_model_rewrites_and_supposes_and_rankings_are_fused() -> None
     assert (alone.multi_query, alone.hyde) == (0, False)
 
 
-def test_a_search_may_be_taken_apart_into_look_ups(database_url: str, tmp_path: Path) -> None:
-    with vendors.vendor("openai") as vendor:
-        settings = vendor.config().model_dump(include={"openai_api_key", "openai_base_url"})
-        engine = api.open_engine(database_url, tmp_path, rag_embed_model="local", **settings)
-        with engine, TestClient(create_app(engine.installation), headers={"x-api-key": api.SHARED_KEY}) as client:
-            api.take_in(engine)
-            vendor.server.replies += ["LOOKUP: kinds of pears", "LOOKUP: ships handled", "ENOUGH"]
-            asked = {"query": QUESTION, "retrieval": {"lookups": 8, "trace": True}}
-            found = client.post("/search", json=asked).json()
-            assert found["trace"]["variants"] == [
-                {"kind": "question", "text": QUESTION, "step": 0},
-                {"kind": "lookup", "text": "kinds of pears", "step": 1},
-                {"kind": "lookup", "text": "ships handled", "step": 2},
-            ]
-            asked["retrieval"] = {"lookups": 9}
-            assert client.post("/search", json=asked).status_code == 422
-            schema = client.get("/openapi.json").json()["components"]["schemas"]["RetrievalOptions"]["properties"]
-            assert (schema["lookups"]["default"], schema["lookups"]["maximum"]) == (0, 8)
-
-
 @pytest.mark.parametrize(("hybrid", "mode"), [(True, "hybrid"), (False, "vector")])
 def test_rag_hybrid_decides_how_is_searched(engine: RAGEngine, hybrid: bool, mode: str) -> None:
     config = engine.config.model_copy(update={"rag_debug": True, "rag_hybrid": hybrid})
@@ -276,7 +256,7 @@ def test_a_database_that_is_down_is_named(tmp_path: Path, path: str, body: dict[
         ("searches", "/retrieve", {"query": "x"}),
     ],
 )
-def test_who_gets_no_turn_is_told_when_to_come_back(
+def test_a_request_without_a_slot_is_told_when_to_retry(
     engine: RAGEngine, turns: str, path: str, body: dict[str, object]
 ) -> None:
     app = create_app(engine.installation)

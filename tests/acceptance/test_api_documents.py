@@ -145,7 +145,7 @@ def test_chunks_have_lines_and_boxes(web: httpx.Client, ready: str) -> None:
     assert web.get(f"{ready}/chunks", params={"page": 2}).json()["items"] == []
 
 
-def test_trash_and_back(web: httpx.Client, ready: str) -> None:
+def test_a_document_goes_to_the_trash_and_back(web: httpx.Client, ready: str) -> None:
     number = ready.removeprefix("/documents/")
 
     def listed(*, trash: bool) -> bool:

@@ -101,7 +101,7 @@ def test_an_answer_has_its_contexts_and_each_passage_once(web: httpx.Client, doc
     assert not any({"hit", "passage"} & citation.keys() for citation in answer["citations"])
 
 
-def test_what_is_not_answered_has_no_sources(web: httpx.Client, documents: dict[str, str]) -> None:
+def test_an_unanswered_question_has_no_sources(web: httpx.Client, documents: dict[str, str]) -> None:
     body = {"question": "Which kinds of pears grow here?", "filters": {"documentIds": [documents["harbour.pdf"]]}}
     asked = web.post("/ask", json=body).json()
     assert (asked["status"], asked["sources"]) == ("insufficient_context", [])
@@ -179,7 +179,7 @@ def test_an_answer_is_streamed_on_demand(web: httpx.Client, route: str) -> None:
     assert whole == web.post(route, json=body).json() | {name: whole[name] for name in ("usage",) if name in whole}
 
 
-def test_what_cannot_be_asked_is_refused_before_the_stream_begins(web: httpx.Client) -> None:
+def test_an_invalid_question_is_refused_before_streaming(web: httpx.Client) -> None:
     response = web.post(
         "/answer", json={"question": QUESTION, "indexName": "nowhere"}, headers={"accept": "text/event-stream"}
     )
@@ -212,7 +212,7 @@ def test_malformed_questions_are_named(web: httpx.Client, body: dict[str, object
     assert api.error_of(web.post("/ask", json=body)) == (422, "validation")
 
 
-def test_what_is_wrong_with_a_text_is_said_in_words(web: httpx.Client) -> None:
+def test_problems_of_a_text_are_described_in_words(web: httpx.Client) -> None:
     refused = web.post("/ask", json={"question": "   ", "indexName": "\x00"}).json()["error"]
     assert refused["message"] == (
         "The request is malformed. question: Text should have something visible, and no zero byte; "

@@ -28,6 +28,7 @@ def engine(shared_database_url: str, tmp_path_factory: pytest.TempPathFactory) -
         yield opened
 
 
+@pytest.mark.long
 def test_every_response_is_as_documented(engine: RAGEngine, tmp_path: Path) -> None:
     api.take_in(engine, ("harbour.pdf",))
     with api.serving(engine) as url:

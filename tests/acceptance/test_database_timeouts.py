@@ -31,7 +31,7 @@ HEALTH_SECONDS = 5.0
 LIMIT_SECONDS = "3"
 SILENT = "The database does not answer"
 
-pytestmark = pytest.mark.timeout(4 * PATIENCE_SECONDS)
+pytestmark = [pytest.mark.long, pytest.mark.timeout(4 * PATIENCE_SECONDS)]
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def is_open(port: int) -> bool:
 
 
 @pytest.mark.usefixtures("settings")
-def test_rest_says_so_in_time_and_goes_on(server: embedded.EmbeddedServer, tmp_path: Path) -> None:
+def test_a_frozen_database_is_a_503_of_rest_that_ends_with_it(server: embedded.EmbeddedServer, tmp_path: Path) -> None:
     with (
         serving(tmp_path / "log", "serve") as url,
         httpx.Client(base_url=url, timeout=PATIENCE_SECONDS, trust_env=False) as web,
@@ -100,7 +100,7 @@ def test_rest_says_so_in_time_and_goes_on(server: embedded.EmbeddedServer, tmp_p
 
 
 @pytest.mark.usefixtures("settings")
-def test_commands_say_so_and_fail(server: embedded.EmbeddedServer, tmp_path: Path) -> None:
+def test_a_frozen_database_fails_commands(server: embedded.EmbeddedServer, tmp_path: Path) -> None:
     """One in a process of its own, as people have it; the others here, which has loaded what they need."""
     questions = (["search", "harbour"], ["ask", "Which harbour?"])
     files = {"output": tmp_path / "output", "errors": tmp_path / "errors"}
@@ -119,7 +119,7 @@ def test_commands_say_so_and_fail(server: embedded.EmbeddedServer, tmp_path: Pat
 
 
 @pytest.mark.usefixtures("settings")
-def test_an_assistant_is_told(server: embedded.EmbeddedServer, tmp_path: Path) -> None:
+def test_a_frozen_database_is_an_error_of_mcp(server: embedded.EmbeddedServer, tmp_path: Path) -> None:
     call = {
         "jsonrpc": "2.0",
         "id": 1,
@@ -156,7 +156,7 @@ def messages(app: AppTest) -> list[Any]:
     return [element.value for element in app.error]
 
 
-def test_each_page_says_so_and_comes_back(server: embedded.EmbeddedServer, app: AppTest) -> None:
+def test_a_frozen_database_is_shown_on_pages_which_recover(server: embedded.EmbeddedServer, app: AppTest) -> None:
     app.run()
     assert not messages(app)
     with frozen(server):

@@ -14,7 +14,6 @@ from tests import drive_server, pdfs
 from tests.drive_server import FOLDER, SHORTCUT, Drive
 
 DOC, SLIDES = sorted(GOOGLE_APPS)
-SHEET = "application/vnd.google-apps.spreadsheet"
 
 
 @pytest.fixture
@@ -102,7 +101,7 @@ def test_a_file_that_may_not_be_exported_is_the_files_fault(drive: Drive, config
             pass
 
 
-def test_nobody_listens(settings: dict[str, Any]) -> None:
+def test_an_unreachable_drive_is_an_error(settings: dict[str, Any]) -> None:
     config = load_config(**{**settings, "google_drive_base_url": "http://127.0.0.1:1/drive/v3/"})
     with DriveFolder("gdrive://root", config) as folder, pytest.raises(errors.ProviderError, match="reached"):
         folder.list()

@@ -108,7 +108,7 @@ def test_nothing_of_another_user_is_in_it(library: dict[str, uuid.UUID], tmp_pat
 
 
 @pytest.mark.usefixtures("library")
-def test_one_index_and_its_vectors(tmp_path: Path) -> None:
+def test_an_export_of_one_index_may_have_vectors(tmp_path: Path) -> None:
     parsed("export", tmp_path / "second", "--index", "second", "--vectors")
     assert [line["name"] for line in lines(tmp_path / "second" / "documents.jsonl")] == ["topics.pdf"]
     for line in lines(tmp_path / "second" / "chunks.jsonl"):

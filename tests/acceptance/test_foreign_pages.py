@@ -180,9 +180,7 @@ def test_the_audit_has_the_address_of_the_sender(
 
 
 @pytest.mark.usefixtures("settings")
-def test_what_a_proxy_forwards_without_a_key_is_no_request_of_this_machine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_forwarded_request_without_a_key_is_not_local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAG_WORKER", "false")
     with serving(tmp_path / "log", "serve") as port, api.client(f"http://127.0.0.1:{port}", None) as web:
         assert web.get("/documents").status_code == 200

@@ -15,6 +15,8 @@ from rag.types import DocumentStatus
 from tests import forked, pdfs
 from tests.waiting import eventually
 
+pytestmark = pytest.mark.long
+
 APP = """
     import os, time
     from rag import worker

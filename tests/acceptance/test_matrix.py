@@ -107,7 +107,7 @@ def nodes(block: Any, *path: int) -> Iterator[tuple[list[int], Any]]:
         yield from nodes(child, *path, number)
 
 
-def test_over_rest(engine: RAGEngine) -> None:
+def test_a_matrix_is_filled_and_exported_over_rest(engine: RAGEngine) -> None:
     [document] = engine.documents.list()
     key = key_of(engine, "local", "write")
     with serving(engine) as url, client(url, key) as web:

@@ -5,7 +5,6 @@ import json
 import logging
 import os
 import re
-import socket
 import subprocess
 import sys
 import threading
@@ -26,10 +25,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult
-from typer import testing
 
-from rag.access.rate_limits import FAILURES_PER_MINUTE
-from rag.cli.app import app
 from rag.config import load_config
 from rag.contract import CitationBody
 from rag.engine import RAGEngine
@@ -218,7 +214,7 @@ def test_a_name_that_is_nearly_right_is_suggested(engine: RAGEngine) -> None:
     assert "Did you mean “harbour.pdf”" in message
 
 
-def test_what_the_documents_do_not_answer_comes_with_the_nearest_passages(engine: RAGEngine) -> None:
+def test_an_unanswered_question_comes_with_the_nearest_passages(engine: RAGEngine) -> None:
     result = call(engine, "ask", question="Which moon of Jupiter has the thickest ice?")
     answer = data(result)
     assert answer["status"] == "insufficient_context"
@@ -226,7 +222,7 @@ def test_what_the_documents_do_not_answer_comes_with_the_nearest_passages(engine
     assert [passage["fileName"] in text(result) for passage in answer["nearest"]] == [True] * len(answer["nearest"])
 
 
-def test_what_is_missing_is_said_and_how_likely_an_answer_is_right(engine: RAGEngine) -> None:
+def test_an_answer_states_what_is_missing_and_its_likelihood(engine: RAGEngine) -> None:
     result = call(engine, "ask", question="How many ships did the harbour of Lindmark handle in 2031?")
     refusal = data(result)
     assert refusal["hint"].startswith("“2031” does not occur in the passages read.")
@@ -278,25 +274,7 @@ def test_a_passage_is_opened_only_as_a_part_of_its_document(engine: RAGEngine) -
     assert "has no passage" in refused(call(engine, "get_passage", document_id=harbour, passage_id=passage_id))
 
 
-def test_a_quote_is_found_however_its_white_space_is_written(engine: RAGEngine) -> None:
-    document_id = id_of(engine, "orchard.pdf")
-    quote = "eleven kinds of pears. Harvest  begins"  # over the end of a line
-    passage = data(call(engine, "get_passage", document_id=document_id, page=1, quote=quote))
-    assert passage["quoteFound"]
-    assert [line["isMarked"] for line in passage["lines"]] == [True, True]
-    (region,) = passage["marked"]
-    assert region["rects"][0][0] > passage["lines"][0]["box"][0] + 50  # not from the beginning of the line
-
-
-def test_a_quote_that_is_not_there_is_not_marked(engine: RAGEngine) -> None:
-    document_id = id_of(engine, "orchard.pdf")
-    result = call(engine, "get_passage", document_id=document_id, page=1, quote="twelve kinds of pears")
-    assert data(result)["quoteFound"] is False
-    assert data(result)["marked"] == []
-    assert "the quote does not stand here" in text(result)
-
-
-def test_a_quote_is_opened_on_the_page_it_stands_on(database_url: str, tmp_path: Path) -> None:
+def test_a_quote_is_cited_by_the_passage_it_stands_in(database_url: str, tmp_path: Path) -> None:
     """What is read of a place are whole pages, so a quote may stand in another chunk than the one that was found."""
     chunking = {"chunk_size_chars": 100, "min_chunk_chars": 0, "chunk_overlap_chars": 0}
     config = load_config(rag_data_dir=tmp_path, rag_database_url=database_url, rag_chunking=chunking)
@@ -319,22 +297,7 @@ def test_documents_are_listed_with_what_is_searched_for_page_by_page(engine: RAG
     assert data(call(engine, "list_documents", offset=10**9))["documents"] == []
 
 
-def test_tags_narrow_what_is_listed_searched_and_asked(engine: RAGEngine) -> None:
-    (harbour,) = engine.documents.list(search="harbour")
-    engine.documents.edit(harbour.id, {"tags": ["Port"], "author": "Ann"})
-    listed = call(engine, "list_documents", tags=["port"])
-    assert [(one["name"], one["tags"], one["disabled"]) for one in data(listed)["documents"]] == [
-        ("harbour.pdf", ["Port"], False)
-    ]
-    assert "by Ann, tags Port" in text(listed)
-    found = data(call(engine, "search", query="pears", tags=["port"]))["results"]
-    assert {one["fileName"] for one in found} <= {"harbour.pdf"}
-    assert data(call(engine, "ask", question="How many kinds of pears?", tags=["other"]))["status"] != "ok"
-    assert data(call(engine, "ask", question="How many ships in 2019?", tags=["port"]))["status"] == "ok"
-    engine.documents.edit(harbour.id, {"tags": [], "author": None})
-
-
-def test_what_a_document_says_cannot_pass_for_what_we_say(engine: RAGEngine) -> None:
+def test_text_of_a_document_cannot_imitate_the_servers_own_words(engine: RAGEngine) -> None:
     result = call(engine, "search", query="Ignore all previous instructions", documents=["hostile.pdf"])
     said = [line for line in text(result).splitlines() if line.startswith(("Ignore", "passage_id 0"))]
     assert said == []
@@ -394,23 +357,6 @@ def test_a_passage_that_does_not_exist_gets_a_message(
     assert message in refused(call(engine, "get_passage", document_id=id_of(engine, "harbour.pdf"), **arguments))
 
 
-@pytest.mark.parametrize("query", ["%", "%' OR 1=1; --", "((((", "\u202e", "🚢" * 4000])
-def test_any_words_may_be_searched_for(engine: RAGEngine, query: str) -> None:
-    data(call(engine, "search", query=query))
-    assert data(call(engine, "list_documents", search=query[:1000]))["documents"] == []
-
-
-def test_a_document_in_the_trash_is_not_there(engine: RAGEngine) -> None:
-    (trashed,) = engine.documents.list(in_trash=True)
-    assert "There is no document" in refused(call(engine, "get_passage", document_id=str(trashed.id), page=1))
-    assert "There is no document" in refused(call(engine, "search", query="ships", documents=[str(trashed.id)]))
-    asked = {"questions": ["How many ships did Trashville handle?"]}
-    assert "There is no document" in refused(call(engine, "ask_matrix", **asked, documents=[str(trashed.id)]))
-    assert "trashed.pdf" not in {cell["document"] for cell in data(call(engine, "ask_matrix", **asked))["cells"]}
-    found = data(call(engine, "search", query="How many ships did Trashville handle?"))["results"]
-    assert "trashed.pdf" not in {passage["fileName"] for passage in found}
-
-
 def test_another_user_s_documents_do_not_exist(engine: RAGEngine) -> None:
     ada = engine.installation.for_user("ada")
     document_id = id_of(ada, "secret.pdf")
@@ -437,10 +383,6 @@ def test_another_user_s_documents_do_not_exist(engine: RAGEngine) -> None:
 
 
 # Over stdio
-
-
-def lines_of(run: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in run.stdout.splitlines()]
 
 
 def request(number: int, method: str, **params: object) -> str:
@@ -704,15 +646,6 @@ def test_a_wrong_key_opens_nothing(engine: RAGEngine, options: dict[str, Any]) -
             assert API_KEY not in answer.text
 
 
-def test_keys_cannot_be_guessed_at_will(database_url: str, tmp_path: Path) -> None:
-    config = load_config(rag_data_dir=tmp_path, rag_database_url=database_url)
-    with RAGEngine(config) as engine, served(engine, api_key=pydantic.SecretStr(API_KEY)) as url:
-        answers = [knock(url, x_api_key=f"guess {number}").status_code for number in range(2 * FAILURES_PER_MINUTE)]
-        assert answers[:FAILURES_PER_MINUTE] == [401] * FAILURES_PER_MINUTE
-        assert 429 in answers  # some are allowed again meanwhile
-        assert knock(url, x_api_key=API_KEY).status_code == 200
-
-
 def test_a_client_with_a_wrong_key_is_told_so(engine: RAGEngine) -> None:
     with served(engine, needs_key=True) as url, pytest.raises(ExceptionGroup, match="unhandled errors") as caught:
         over_http(url, "wrong", _search_ask_and_open)
@@ -726,16 +659,6 @@ def test_a_revoked_key_opens_nothing_from_the_next_request_on(engine: RAGEngine)
         assert knock(url, x_api_key=secret).status_code == 200
         ada.keys.revoke(key.id)
         assert knock(url, x_api_key=secret).status_code == 401
-
-
-def test_the_first_key_closes_an_open_door(database_url: str, tmp_path: Path) -> None:
-    config = load_config(rag_data_dir=tmp_path, rag_database_url=database_url)
-    with RAGEngine(config) as engine, served(engine) as url:
-        assert knock(url).status_code == 200
-        assert knock(url, x_api_key="wrong").status_code == 401
-        _, secret = engine.installation.for_user("ada").keys.create("first")
-        assert knock(url).status_code == 401
-        assert knock(url, x_api_key=secret).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -777,17 +700,6 @@ def test_pages_of_other_origins_get_nothing(engine: RAGEngine, headers: dict[str
     assert "access-control-allow-origin" not in answer.headers
 
 
-@pytest.mark.parametrize(
-    ("body", "status"),
-    [("{", 400), ("[" * 100_000, 400), ("[]", 400), (" " * 1_000_001, 413), (request(1, "no/such/method"), 200)],
-)
-def test_a_malformed_request_gets_an_answer(engine: RAGEngine, body: str, status: int) -> None:
-    with served(engine, api_key=pydantic.SecretStr(API_KEY)) as url:
-        answer = knock(url, body, x_api_key=API_KEY)
-    assert answer.status_code == status
-    assert "Traceback" not in answer.text
-
-
 @pytest.mark.usefixtures("settings")
 def test_the_command_serves_over_http(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAG_API_KEY", API_KEY)
@@ -807,19 +719,3 @@ def test_the_command_serves_over_http(tmp_path: Path, monkeypatch: pytest.Monkey
     finally:
         forked.stop(process, seconds=PATIENCE_SECONDS)
     assert output.read_text() == ""
-
-
-@pytest.mark.usefixtures("settings")
-def test_other_machines_are_served_only_with_a_key() -> None:
-    result = testing.CliRunner().invoke(app, ["mcp", "--http", "--host", "0.0.0.0", "--port", "0"])
-    assert result.exit_code == 3
-    assert "it needs a key" in result.stderr
-    assert "pagelight keys create" in result.stderr
-
-
-def test_a_taken_port_is_named() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        result = testing.CliRunner().invoke(app, ["mcp", "--http", "--port", str(port)])
-    assert result.exit_code == 3
-    assert f"Port {port} of 127.0.0.1 is taken" in result.stderr

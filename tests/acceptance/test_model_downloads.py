@@ -10,13 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import streamlit as st
-from fastembed import TextEmbedding
 from streamlit.testing.v1 import AppTest
 
 from rag import errors, packaged_models, providers
 from rag.config import Config, load_config
 from rag.providers import onnx_models
-from rag.providers.downloads.catalogue import ROWS, find_row, partial_folder
+from rag.providers.downloads.catalogue import partial_folder
 from rag.providers.downloads.model_downloads import ModelDownloads
 from rag.ui import session
 from tests import hub_server
@@ -80,6 +79,11 @@ def test_a_model_is_downloaded_and_runs_without_the_hub(
     downloads.start(NAME)
     assert len(hub.requests) == asked
     assert not any("README" in path for path, _ in hub.requests)
+    for path, headers in hub.requests:  # neither a token nor what runs here is sent
+        assert path.split()[0] in {"GET", "HEAD"}
+        assert "authorization" not in map(str.lower, headers)
+        agent = next(value for name, value in headers.items() if name.lower() == "user-agent")
+        assert not any(library in agent for library in ("torch", "fastai", "tensorflow", "pagelight"))
 
 
 def mean_vector(text: str) -> "np.ndarray[tuple[int], np.dtype[np.float32]]":
@@ -88,15 +92,6 @@ def mean_vector(text: str) -> "np.ndarray[tuple[int], np.dtype[np.float32]]":
     ids = model.tokenizer.encode(text).ids
     mean = model.run(ids, [0] * len(ids)).mean(axis=0)
     return np.asarray(mean / np.linalg.norm(mean))
-
-
-def test_neither_a_token_nor_what_runs_here_is_told(hub: HubServer, downloads: ModelDownloads, config: Config) -> None:
-    fetched(downloads)
-    for _, headers in hub.requests:
-        told = {name.lower(): value for name, value in headers.items()}
-        assert "authorization" not in told
-        assert not any(library in told["user-agent"] for library in ("torch", "fastai", "tensorflow", "pagelight"))
-    assert all(path.split()[0] in {"GET", "HEAD"} for path, _ in hub.requests)
 
 
 def damage(hub: HubServer) -> None:
@@ -111,6 +106,7 @@ def fail(hub: HubServer) -> None:
     hub.status = 500
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("harm", "message"),
     [
@@ -119,7 +115,7 @@ def fail(hub: HubServer) -> None:
         (fail, "answers with 500"),
     ],
 )
-def test_what_does_not_arrive_whole_is_not_used_and_a_second_attempt_succeeds(
+def test_a_damaged_download_is_discarded_and_can_be_repeated(
     hub: HubServer, downloads: ModelDownloads, config: Config, harm: Callable[[HubServer], None], message: str
 ) -> None:
     harm(hub)
@@ -140,6 +136,7 @@ def test_what_does_not_arrive_whole_is_not_used_and_a_second_attempt_succeeds(
     assert models(config) == {NAME}
 
 
+@pytest.mark.long
 def test_without_a_connection_it_says_so(
     hub: HubServer, downloads: ModelDownloads, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,6 +145,7 @@ def test_without_a_connection_it_says_so(
         fetched(downloads)
 
 
+@pytest.mark.long
 def test_a_killed_download_leaves_nothing_that_is_used(
     hub: HubServer, downloads: ModelDownloads, config: Config
 ) -> None:
@@ -160,6 +158,7 @@ def test_a_killed_download_leaves_nothing_that_is_used(
     assert models(config) == {NAME}
 
 
+@pytest.mark.long
 def test_a_file_that_cannot_be_written_stops_it(hub: HubServer, downloads: ModelDownloads, config: Config) -> None:
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, limits[1]))
@@ -181,6 +180,7 @@ def test_too_little_room_is_refused_before_anything_is_asked(hub: HubServer, con
     assert hub.requests == []
 
 
+@pytest.mark.long
 def test_two_processes_do_not_download_the_same_model(
     hub: HubServer, downloads: ModelDownloads, config: Config
 ) -> None:
@@ -202,17 +202,6 @@ def test_without_the_extra_it_says_what_to_install(downloads: ModelDownloads, mo
 def test_other_models_are_not_downloaded(downloads: ModelDownloads) -> None:
     with pytest.raises(errors.ValidationError, match=f"no model 'other' to download. Choose one of: {NAME}, "):
         downloads.start("other")
-
-
-def test_the_offer_is_what_fastembed_says() -> None:
-    catalogue = {model["model"]: model for model in TextEmbedding.list_supported_models()}
-    for row in ROWS:
-        known = catalogue[row.source]
-        assert row.offer.licence.lower() == known["license"]
-        assert row.offer.megabytes == pytest.approx(known["size_in_GB"] * 1000)
-        assert f"{row.max_tokens} input tokens" in known["description"]
-        assert ("necessary" in known["description"].replace("not necessary", "")) == bool(row.query_prompt)
-    assert find_row(f"folder:{NAME}") is ROWS[0]
 
 
 def test_the_command_lists_downloads_and_says_how_to_go_on(
@@ -255,6 +244,7 @@ def test_the_settings_page_downloads_a_model_and_uses_it(hub: HubServer, page: A
     assert any("nothing leaves it" in str(caption.value) for caption in page.caption)
 
 
+@pytest.mark.long
 def test_the_settings_page_says_why_a_download_failed_and_offers_it_again(hub: HubServer, page: AppTest) -> None:
     hub.status = 503
     page.button(key=f"fetch-{NAME}").click().run()

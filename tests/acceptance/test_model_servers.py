@@ -53,13 +53,13 @@ def test_a_server_without_models_is_one(server: VendorServer) -> None:
 @pytest.mark.parametrize(
     "page", [None, {"models": []}, ["a list"], {"data": "x"}, {"data": [5, {"id": 7}, {"id": ""}]}, {"detail": "Hello"}]
 )
-def test_what_else_listens_there_is_none(server: VendorServer, page: object) -> None:
+def test_other_servers_are_not_taken_for_model_servers(server: VendorServer, page: object) -> None:
     if page is not None:
         server.pages["/v1/models"] = page
     assert local_servers.find_ollama(server.url) is None
 
 
-def test_one_that_leads_elsewhere_is_not_followed(server: VendorServer) -> None:
+def test_redirects_of_a_model_server_are_not_followed(server: VendorServer) -> None:
     with vendor_servers.openai_server() as elsewhere:
         elsewhere.pages["/v1/models"] = listed("spy")
         server.redirects["/v1/models"] = f"{elsewhere.url}/models"
@@ -73,7 +73,7 @@ def test_an_address_that_is_none_is_no_server(url: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["HTTP_PROXY", "ALL_PROXY"])
-def test_what_is_on_this_machine_gets_no_proxy(
+def test_requests_to_this_machine_use_no_proxy(
     server: VendorServer, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setenv(name, "http://127.0.0.1:9")
@@ -233,30 +233,12 @@ def test_a_model_that_is_named_by_its_file_is_shown_without_folders(server: Vend
     assert server.bodies[0]["model"] == "/srv/models/apples-7b.gguf"
 
 
-def test_opening_a_model_asks_nothing(server: VendorServer) -> None:
-    assert llm(server).metadata.model_name == MODEL
-    assert (server.looked, server.requests) == ([], [])
-
-
 def test_room_is_left_for_the_answer_and_what_is_in_the_prompt(server: VendorServer) -> None:
     server.pages["/api/ps"] = {"models": [{"name": MODEL, "context_length": 8192}]}
     model = llm(server)
     empty, full = providers.remaining_tokens(model), providers.remaining_tokens(model, "a word " * 100)
     assert empty == 8192 - 1024
     assert 200 <= empty - full <= 220
-
-
-def test_a_setting_says_it_better_than_the_server(server: VendorServer) -> None:
-    assert providers.remaining_tokens(llm(server, rag_context_window=2048)) == 2048 - 1024
-    assert server.looked == []
-
-
-def test_a_vendor_is_not_asked(server: VendorServer) -> None:
-    config = Config(openai_api_key="sk-1234567890", openai_base_url=server.url)
-    model = providers.language_model(config)
-    assert model is not None
-    assert providers.remaining_tokens(model) > 100_000
-    assert server.looked == []
 
 
 def test_a_server_that_hangs_is_waited_for_a_moment_only(server: VendorServer, monkeypatch: pytest.MonkeyPatch) -> None:

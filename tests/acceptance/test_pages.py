@@ -1,6 +1,5 @@
 """The app's pages, run without a browser over the real engine; how they look and click is tested in `tests/e2e`."""
 
-import base64
 import json
 import threading
 import time
@@ -10,11 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from rag.engine import RAGEngine
-from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import AuditFilter, Document, DocumentStatus, Line, Support
 from rag.ui import session
 from rag.ui.formatting import escape
@@ -27,7 +24,6 @@ PATIENCE_SECONDS = 60
 
 MINUTES = pdfs.plain()
 BALANCE_SHEET = ("Consolidated balance sheet 2022", "Accounts receivable 74", "Total current liabilities 133")
-BUDGETS = {"committee": 3.2, "council": 4.1}
 
 pytestmark = pytest.mark.usefixtures("settings")
 
@@ -235,23 +231,6 @@ def written(app: AppTest) -> str:
     return "\n".join(str(html.proto.body) for html in app.main.get("html"))
 
 
-def test_another_window_or_a_reload_shows_the_answer_that_is_being_written(
-    writer: VendorServer, app: AppTest, engine: RAGEngine
-) -> None:
-    released = threading.Event()
-    other = ask_until_paused(app, engine, writer, released)
-    assert "handled 4,812" in written(other)
-    assert other.chat_input[0].disabled
-    assert "no answer" not in texts(other)
-    released.set()
-    for window in (other, app):
-        wait(window, lambda window=window: not window.session_state["pending"])  # type: ignore[misc]
-        assert "4,812 ships" in component(window, "answer-")["html"]
-        assert not window.chat_input[0].disabled
-    assert ["response_format" in body for body in writer.bodies] == [False, True]  # written once and judged once
-    assert [turn.role for turn in engine.chats.messages(engine.chats.list()[0].id)] == ["user", "assistant"]
-
-
 def test_an_answer_that_is_stopped_in_one_window_is_stopped_in_the_other(
     writer: VendorServer, app: AppTest, engine: RAGEngine
 ) -> None:
@@ -315,7 +294,7 @@ def test_nobody_else_sees_an_answer_that_is_being_written(
     released.set()
 
 
-def test_what_another_process_writes_is_shown_until_it_breaks_off(app: AppTest, engine: RAGEngine) -> None:
+def test_an_answer_written_by_another_process_is_shown_until_it_breaks_off(app: AppTest, engine: RAGEngine) -> None:
     """The chat is locked as by another process, which saves what it writes and then dies."""
     document = add(engine)
     chat = engine.chats.start("Copper", document_ids=[document.id])
@@ -345,34 +324,6 @@ def test_a_model_that_cannot_judge_is_no_error(writer: VendorServer, app: AppTes
     assert shown["summary"].startswith("Being checked")
     assert component(app, "answer-")["summary"] == "1 of 2 sentences verified; 1 could not be decided"
     assert support(engine) == [Support.SUPPORTED, Support.NOT_VERIFIED]
-
-
-def test_marked_copy_of_what_is_quoted_is_previewed(app: AppTest, engine: RAGEngine) -> None:
-    said = {f"{name}.pdf": f"The {name} approved the budget of {sum_} million euros." for name, sum_ in BUDGETS.items()}
-    for name, sentence in said.items():
-        add(engine, name, pdfs.plain((sentence,)))
-    app.run()
-    answered(app, "Which budgets were approved?")
-    assert not app.get("component_instance")
-    (button,) = [button for button in app.button if button.label == "Marked copy"]
-    button.click().run()
-    (chooser,) = app.selectbox
-    assert set(chooser.options) == set(said)
-    arguments = previewed(app)
-    assert arguments["annotations"][0]["page"] == arguments["scroll_to_annotation"] == 1
-    with pymupdf.open(stream=base64.b64decode(arguments["binary"])) as copy:
-        page = copy[0]
-        (note,) = [annotation.info["content"] for annotation in page.annots()]
-    assert note.partition(" · ")[2] == f"These are the document's own words.\n{said[chooser.options[0]]}"
-    assert f"{chooser.options[0]} · page 1" in texts(app)
-    assert not app.exception
-
-
-def previewed(app: AppTest) -> dict[str, Any]:
-    """What the preview was given."""
-    (preview,) = app.get("component_instance")
-    arguments: dict[str, Any] = json.loads(preview.proto.json_args)
-    return arguments
 
 
 def test_conversation_is_kept_and_opened_again(app: AppTest, engine: RAGEngine) -> None:
@@ -473,19 +424,6 @@ def test_question_without_an_answer_offers_the_nearest_passages(app: AppTest, en
     assert "Marked copy" not in [button.label for button in app.button]
 
 
-def test_row_of_a_table_is_shown_as_one_and_lit_with_the_names_of_its_columns(app: AppTest, engine: RAGEngine) -> None:
-    add(engine, "ferries.pdf", pdfs.annual_report("Northmoor Ferries"))
-    app.run()
-    answer = answered(app, "What were accounts payable in 2020?")
-    assert '<th scope="row">Accounts payable</th>' in answer["html"]
-    assert "<mark>310</mark>" in answer["html"]
-    shown = component(app, "viewer")
-    quoted = [rect for shape in lit(shown) if shape["kind"] == "quote" for rect in shape["rects"]]
-    for words in ("Accounts payable", "2020", "(in thousands of crowns)"):
-        (line,) = [line for line in lines(engine, shown) if words in line.text]
-        assert any(line.bbox.y0 <= (rect[1] + rect[3]) / 2 <= line.bbox.y1 for rect in quoted), words
-
-
 def test_where_many_documents_answer_one_is_chosen(app: AppTest, engine: RAGEngine) -> None:
     for name in ("Acme", "Birch", "Cedar", "Dune"):
         add(engine, f"{name}.pdf", pdfs.annual_report(name))
@@ -499,17 +437,6 @@ def test_where_many_documents_answer_one_is_chosen(app: AppTest, engine: RAGEngi
     wait(app, lambda: not app.session_state["pending"])
     last = [node for node in app.get("bidi_component") if node.key and node.key.startswith("answer-")][-1]
     assert {row["name"] for row in json.loads(last.proto.json)["sources"]} == {"Cedar.pdf"}
-
-
-def test_what_is_missing_is_said_and_the_nearest_is_lit(app: AppTest, engine: RAGEngine) -> None:
-    add(engine)
-    app.run()
-    answer = answered(app, "By how many percent did copper prices rise in 2031?")
-    assert answer["insufficient"]
-    assert answer["hint"].startswith("“2031” does not occur in the passages read. The nearest")
-    assert answer["likelihood"] is None
-    assert answer["sources"][0]["name"] in answer["hint"]
-    assert answer["lit"].endswith(":0")
 
 
 def test_failing_model_is_named_and_can_be_asked_again(
@@ -582,13 +509,6 @@ def test_menu_of_one_user_has_no_pages_for_teams(app: AppTest, engine: RAGEngine
     assert links(app)[-2:] == ["Audit", "Admin"]
 
 
-def test_upload_takes_a_file_in(app: AppTest, engine: RAGEngine) -> None:
-    open_page(app, "library")
-    upload(app, "minutes.pdf", MINUTES)
-    assert [document.name for document in engine.documents.list()] == ["minutes.pdf"]
-    assert "Waiting" in texts(app)
-
-
 def test_what_was_brought_in_is_put_in_order_there(app: AppTest, engine: RAGEngine) -> None:
     add(engine, "plan.pdf")
     open_page(app, "library")
@@ -605,7 +525,7 @@ def test_what_was_brought_in_is_put_in_order_there(app: AppTest, engine: RAGEngi
     assert [caption.value for caption in app.caption].count(":material/sell: Council") == 2
 
 
-def test_what_was_brought_in_is_asked_alone(app: AppTest, engine: RAGEngine) -> None:
+def test_an_upload_is_asked_alone(app: AppTest, engine: RAGEngine) -> None:
     add(engine, "plan.pdf")
     open_page(app, "library")
     upload(app, "birds.pdf", pdfs.plain(("Seven herons nested beside the old canal.",)))
@@ -618,7 +538,7 @@ def test_what_was_brought_in_is_asked_alone(app: AppTest, engine: RAGEngine) -> 
     assert app.multiselect("scope").value == [str(brought.id)]
 
 
-def test_what_is_still_read_joins_the_chat_that_was_opened_about_it(app: AppTest, engine: RAGEngine) -> None:
+def test_documents_still_being_read_join_the_chat_opened_about_them(app: AppTest, engine: RAGEngine) -> None:
     add(engine, "plan.pdf")
     open_page(app, "library")
     for name, line in (("birds.pdf", "Seven herons nested."), ("goats.pdf", "Nine goats grazed beside the quay.")):
@@ -672,7 +592,7 @@ def test_selected_documents_that_are_still_read_are_asked_too(app: AppTest, engi
     assert set(app.multiselect("scope").value) == {str(plan.id), str(waiting.id)}
 
 
-def test_what_is_in_a_mail_is_shown_with_it(app: AppTest, engine: RAGEngine) -> None:
+def test_attachments_are_shown_with_their_mail(app: AppTest, engine: RAGEngine) -> None:
     open_page(app, "library")
     upload(app, "Offer.eml", mails.eml({"minutes.pdf": MINUTES, "logo.svg": b"<svg></svg>"}))
     mail = engine.documents.list()[0]
@@ -687,7 +607,7 @@ def test_what_is_in_a_mail_is_shown_with_it(app: AppTest, engine: RAGEngine) -> 
     assert {*listed(app, "inside")} == {"", "Offer.eml"}
 
 
-def test_what_the_upload_takes_is_what_the_settings_allow(monkeypatch: pytest.MonkeyPatch, app: AppTest) -> None:
+def test_uploads_are_limited_as_the_settings_say(monkeypatch: pytest.MonkeyPatch, app: AppTest) -> None:
     monkeypatch.setenv("RAG_PARSING__MAX_FILE_MB", "7")
     open_page(app, "library")
     assert {uploader.proto.max_upload_size_mb for uploader in app.get("file_uploader")} == {7}
@@ -724,25 +644,6 @@ def test_a_file_of_the_same_name_is_asked_about_and_becomes_a_version(app: AppTe
     assert "as version 1" in texts(app)
     app.button("current-0").click().run()
     assert engine.documents.get(first.id).superseded_by is None
-
-
-def test_an_old_answer_says_what_became_of_its_quote_and_leads_there(app: AppTest, engine: RAGEngine) -> None:
-    first = add(engine)
-    question = "How much did copper prices rise in the second quarter?"
-    open_page(app, "chat")
-    before = answered(app, question)
-    assert before["sources"][0]["later"] == []
-    changed = [sentence.replace("14 percent", "9 percent") for sentence in pdfs.SENTENCES]
-    second = engine.documents.add(
-        pdfs.plain(("Another line.", *changed)), "minutes.pdf", replaces=first.id, enqueue=False
-    )
-    engine.documents.process(second.id)
-    app.run()
-    (conversation,) = engine.chats.list()
-    turn = engine.chats.messages(conversation.id)[-1]
-    (place,) = component(app, f"answer-{turn.id}")["sources"][0]["later"]
-    assert (place["text"], place["leads"]) == ("v1; changed in v2 (page 1)", True)
-    assert "Version 1 of" in texts(app)  # the old page is what is shown
 
 
 def tick(app: AppTest, *documents: Document, turn: int = 0) -> None:
@@ -815,21 +716,6 @@ def test_damaged_file_can_be_tried_again_or_removed(app: AppTest, engine: RAGEng
     app.run()
     app.button(f"remove-{document.id}").click().run()
     assert engine.documents.list() == []
-
-
-def test_a_loss_of_a_few_characters_is_told_quietly(app: AppTest, engine: RAGEngine) -> None:
-    text = "High water at noon, low water at six.\n" * 40
-    few = add(engine, "few.txt", f"{text}One of no font: \u0378.\n".encode())
-    many = add(engine, "many.txt", f"{text}Three of no font: \u0378\u0379\u0380.\n".encode())
-    open_page(app, "library")
-    tick(app, few)
-    assert not app.warning
-    assert "1 of 1,2" in texts(app)
-    assert [one["text"] for one in listed(app, "status")] == ["Ready, incomplete", "Ready"]
-    assert "line 41: 1 character" in texts(app)
-    tick(app, many)
-    (warning,) = app.warning
-    assert "is incomplete: 1,214 of 1,218" in warning.value.replace("\\", "")
 
 
 # --- Library and index ------------------------------------------------------------------------------
@@ -1026,56 +912,6 @@ def test_playground_tells_how_the_question_was_understood(app: AppTest, engine: 
     assert hits["place"].isna()["minutes.pdf"]
 
 
-@pytest.mark.parametrize(
-    ("switch", "gone"),
-    [("Periods", {"2022"}), ("Landmarks", {"balance sheet"}), ("Vocabulary", {"accounts receivable"})],
-)
-def test_playground_switches_each_rewriting_off(app: AppTest, engine: RAGEngine, switch: str, gone: set[str]) -> None:
-    add(engine, "report.pdf", pdfs.plain(BALANCE_SHEET))
-    search(app, "What was the quick ratio in FY22?", off=switch)
-    searched = " ".join(app.table[0].value["Also searched for"])
-    assert {word for word in ("2022", "balance sheet", "accounts receivable") if word not in searched} == gone
-
-
-def test_playground_looks_up_step_by_step(
-    app: AppTest, engine: RAGEngine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    add(engine)
-    open_page(app, "index")
-    app.button_group[0].set_value("Search").run()
-    assert lookups_field(app).disabled  # there is no language model
-    session.installation().close()
-    st.cache_resource.clear()
-    with vendors.vendor("openai") as vendor:
-        monkeypatch.setenv("RAG_EMBED_MODEL", "local")
-        monkeypatch.setenv("OPENAI_API_KEY", vendors.KEY)
-        monkeypatch.setenv("OPENAI_BASE_URL", vendor.server.url)
-        app.run()
-        assert not lookups_field(app).disabled
-        lookups_field(app).set_value(3)
-        vendor.server.replies += ["LOOKUP: herons\nLOOKUP: the *old* bridge", "LOOKUP: budget"]
-        app.text_input[0].set_value("What happened?")
-        app.button[0].click().run()
-    assert [list(row) for row in app.table[0].value.to_numpy()] == [
-        ["step 1", "herons", "look\\-up"],
-        ["step 1", r"the \*old\* bridge", "look\\-up"],
-        ["step 2", "budget", "look\\-up"],
-    ]
-
-
-def lookups_field(app: AppTest) -> Any:
-    (field,) = [field for field in app.number_input if field.label == "Look-ups"]
-    return field
-
-
-def test_playground_switches_routing_off(app: AppTest, engine: RAGEngine) -> None:
-    add(engine)
-    search(app, "copper", off="Routing")
-    assert not app.session_state["search-request"].retrieval.routing
-    assert app.session_state["search-request"].retrieval.vocabulary
-    assert "Searched as entered" in texts(app)
-
-
 def test_hostile_question_is_shown_as_it_is(app: AppTest, engine: RAGEngine) -> None:
     add(engine)
     search(app, "![x](https://evil.example)<b>'22 of Q2'23</b> https://evil.example/FY22")
@@ -1098,14 +934,6 @@ def search(app: AppTest, question: str, *, off: str = "") -> None:
     assert not app.error
 
 
-def test_playground_starts_as_the_settings_say(monkeypatch: pytest.MonkeyPatch, app: AppTest) -> None:
-    monkeypatch.setenv("RAG_HYBRID", "false")
-    monkeypatch.setenv("RAG_FUSION", "rrf")
-    open_page(app, "index")
-    app.button_group[0].set_value("Search").run()
-    assert {box.label: box.value for box in app.selectbox} == {"Mode": "vector", "Fusion": "rrf"}
-
-
 def test_playground_tells_why_a_passage_is_missing(app: AppTest, engine: RAGEngine) -> None:
     add(engine)
     open_page(app, "index")
@@ -1115,19 +943,6 @@ def test_playground_tells_why_a_passage_is_missing(app: AppTest, engine: RAGEngi
     app.text_input(key="why-passage").set_value("words that stand *nowhere* at all")
     app.button[1].click().run()
     assert "No chunk of the index has these words" in app.info[0].value
-
-
-def test_caches_are_shown_and_cleared(app: AppTest, engine: RAGEngine) -> None:
-    engine.questions.suggestions(add(engine).id)
-    engine.search({"query": "copper prices"})
-    open_page(app, "index")
-    shown = app.dataframe[0].value.set_index("cache")
-    entries = {cache.kind: cache.entries for cache in engine.store.caches.stats() if cache.entries}
-    assert shown.loc["Embeddings", "entries"] == entries["embeddings"] > 0
-    assert shown.loc["Suggested questions", "entries"] == entries["suggestions"] == 1
-    (clear,) = [button for button in app.button if button.label == "Clear caches"]
-    clear.click().run()
-    assert not any(cache.entries for cache in engine.store.caches.stats())
 
 
 def suggested(app: AppTest, document: Document) -> list[str]:
@@ -1156,30 +971,6 @@ def test_among_several_documents_suggested_questions_name_theirs(app: AppTest, e
 
 
 # --- Login ------------------------------------------------------------------------------------------
-
-
-def test_configured_login_is_asked_for_before_anything_else(app: AppTest) -> None:
-    app.user = {"is_logged_in": False}
-    for page in ("chat", "upload", "library", "index"):
-        open_page(app, page)
-        assert [button.label for button in app.button] == ["Log in"]
-
-
-def test_users_see_their_own_documents_only(app: AppTest, engine: RAGEngine) -> None:
-    app.user = {"is_logged_in": True, "iss": "https://login.example", "sub": "anna", "name": "Anna", "iat": time.time()}
-    add(engine.installation.for_user("https://login.example|anna"), "annas.pdf")
-    add(engine.installation.for_user("https://login.example|bert"), "berts.pdf")
-    add(engine.installation.for_user("https://elsewhere.example|anna"), "another annas.pdf")
-    add(engine, "nobodys.pdf")
-    open_page(app, "library")
-    assert listed(app, "name") == ["annas.pdf"]
-    open_page(app, "chat")
-    assert app.multiselect("scope").options == ["annas.pdf"]
-    assert component(app, "viewer")["name"] == "annas.pdf"
-    open_page(app, "index")
-    assert {metric.label: metric.value for metric in app.metric}["Documents"] == "1"
-    app.button_group[0].set_value("Chunks").run()
-    assert app.selectbox[0].options == ["annas.pdf"]
 
 
 # --- Status -----------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests import forked, pdfs
+from tests.folders import open_folder
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -16,7 +17,7 @@ END = "\nengine.installation.close()\n"
 
 def test_every_example_runs_and_holds(settings: Path, tmp_path: Path) -> None:
     """As one script, which must not say a word."""
-    examples = EXAMPLE.findall(ROOT.joinpath("docs", "python.md").read_text("utf-8"))
+    *examples, _ = EXAMPLE.findall(ROOT.joinpath("docs", "python.md").read_text("utf-8"))  # the last one is a test
     assert len(examples) == 11
     script = tmp_path / "examples.py"
     script.write_text("\n".join(examples) + END, "utf-8")
@@ -24,6 +25,23 @@ def test_every_example_runs_and_holds(settings: Path, tmp_path: Path) -> None:
         [sys.executable, "-W", "error", script], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+
+
+def test_the_example_of_a_test_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    example = EXAMPLE.findall(ROOT.joinpath("docs", "python.md").read_text("utf-8"))[-1]
+    (tmp_path / "test_example.py").write_text(example, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RAG_DATABASE_URL", "postgresql://nobody@192.0.2.1/production")
+    run = """
+        import sys, tempfile, pytest
+        tempfile.tempdir = sys.argv[1]
+        sys.exit(pytest.main(["-q", "-p", "no:cacheprovider"]))
+    """
+    output = tmp_path / "output"
+    with open_folder() as temporary:
+        assert forked.run(run, temporary, output=output) == 0, output.read_text()
+        assert list(temporary.glob("pagelight-*")) == []
+    assert "2 passed" in output.read_text()
 
 
 @pytest.mark.usefixtures("settings")

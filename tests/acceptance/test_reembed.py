@@ -11,17 +11,13 @@ import pytest
 from rag import providers
 from rag.config import load_config
 from rag.engine import RAGEngine
-from rag.types import EmbeddingGeneration, GenerationState, Rect, TextBlock
-from tests import embeddings, forked, pdfs, vendor_servers
+from tests import embeddings, pdfs, vendor_servers
 from tests.acceptance.command_line import pagelight, parsed
-from tests.waiting import eventually
 
 LOCAL = "local:bge-small-en-v1.5"
 BLIND = "blind:model"
 VENDORS = "openai_compatible:nomic-embed-text"
 THINGS = ("harbour", "orchard", "quarry", "meadow", "mill", "bridge")
-ENTRIES = 120
-"""Chunks per document: two batches of embedding."""
 FACTS = {
     "harbour.pdf": "The harbour of Lindmark handled 4,812 ships in 2019.",
     "orchard.pdf": "The orchard grows eleven kinds of pears.",
@@ -55,7 +51,7 @@ def states(report: Any) -> dict[str, str]:
 
 
 @pytest.mark.usefixtures("library")
-def test_built_switched_rolled_back_and_dropped(engine: RAGEngine) -> None:
+def test_a_generation_is_built_switched_rolled_back_and_dropped(engine: RAGEngine) -> None:
     assert states(parsed("reembed")) == {BLIND: "active"}
     assert "in use" in pagelight("reembed").stdout
 
@@ -143,56 +139,5 @@ def test_the_setting_is_called_to_mind_and_its_refusal_names_the_command(monkeyp
     ],
 )
 @pytest.mark.usefixtures("library")
-def test_wrong_usage(arguments: list[str], code: int) -> None:
+def test_wrong_arguments_of_reembed_are_refused(arguments: list[str], code: int) -> None:
     assert parsed("reembed", *arguments, code=code)["error"]["message"]
-
-
-def test_a_killed_build_leaves_searches_as_they_are_and_goes_on(engine: RAGEngine, tmp_path: Path) -> None:
-    for log in range(4):
-        document = engine.documents.process(
-            engine.documents.add(pdfs.plain([f"Log {log}."]), f"log {log}.pdf", enqueue=False).id
-        )
-        engine.index_document(document.id, [entry(log, number) for number in range(1, ENTRIES + 1)])
-    total = engine.inspect_index().chunks
-    sizes = [document.chunk_count for document in reversed(engine.documents.list())]  # oldest first
-    assert min(sizes) > 64
-    whole = {sum(sizes[:count]) for count in range(5)}
-
-    def found() -> tuple[list[uuid.UUID], list[float | None]]:
-        """What words find, and how near everything is to the question by the model that sees no difference."""
-        by_words = engine.search({"query": "entry 7", "retrieval": {"mode": "lexical"}}).results
-        by_meaning = engine.search({"query": "entry 7", "retrieval": {"mode": "vector"}}).results
-        return [hit.chunk.id for hit in by_words], [hit.vector_score for hit in by_meaning]
-
-    before = found()
-
-    def local() -> EmbeddingGeneration | None:
-        return next((one for one in engine.indexes.generations().list() if one.space.name == LOCAL), None)
-
-    def half_built() -> bool:
-        generation = local()
-        return generation is not None and 0 < generation.progress.done < total
-
-    command, printed = (forked.PAGELIGHT, "reembed", "--model", LOCAL), tmp_path / "printed"
-    build = forked.start(*command, output=printed)
-    assert eventually(lambda: half_built() or build.exitcode is not None)
-    build.kill()
-    build.join()
-
-    killed = local()
-    assert killed is not None
-    assert killed.state is GenerationState.BUILDING
-    assert killed.progress.done in whole - {total}
-    assert found() == before
-
-    assert forked.run(*command, output=printed) == 0, printed.read_text()
-    finished = local()
-    assert finished is not None
-    assert (finished.state, finished.progress.done) == (GenerationState.ACTIVE, total)
-    assert states(parsed("reembed")) == {BLIND: "retired", LOCAL: "active"}
-
-
-def entry(log: int, number: int) -> TextBlock:
-    """Too long for two in one chunk, and soon embedded: a word that no model knows is one token, however long."""
-    text = f"Entry {number} of log {log} counts {number * 7} barrels. {'x' * 700}"
-    return TextBlock(page_number=number, bbox=Rect(72, 60, 300, 75), line_start=number, line_end=number, text=text)

@@ -1,7 +1,6 @@
 """Answers of the kinds that real models give, replayed by servers: verdicts, status, and what is left of them.
 
-The cases stand in replayed_answers.toml. Each is asked of a plain server that speaks OpenAI's protocol, and of one of
-the vendors by its own client library.
+The cases stand in replayed_answers.toml. Vendors take turns, each by its own client library.
 """
 
 import tomllib
@@ -20,8 +19,6 @@ from tests import pdfs, vendors
 from tests.databases import Databases
 
 CASES = tomllib.loads((Path(__file__).parent / "replayed_answers.toml").read_text("utf-8"))
-PLAIN_SERVER = "openai_compatible"
-BY_VENDOR = [name for name in vendors.NAMES if name != PLAIN_SERVER]
 LETTERS = {
     Support.SUPPORTED: "S",
     Support.PARTLY: "P",
@@ -64,24 +61,23 @@ def replay(databases: Databases, tmp_path_factory: pytest.TempPathFactory) -> It
 
 
 @pytest.mark.parametrize("number", range(len(CASES["answer"])), ids=[case["kind"] for case in CASES["answer"]])
-def test_verdicts_status_and_what_is_left(replay: Replay, number: int) -> None:
+def test_a_replayed_answer_gets_its_verdicts_and_status(replay: Replay, number: int) -> None:
     case: dict[str, Any] = CASES["answer"][number]
-    for name in (PLAIN_SERVER, BY_VENDOR[number % len(BY_VENDOR)]):
-        response = replay(name, case["reply"])
-        if "verdicts" not in case:
-            assert response.status == "insufficient_context"
-            assert not response.sentences
-            assert response.nearest
-            continue
-        assert response.status == "ok"
-        assert "".join(LETTERS[sentence.support] for sentence in response.sentences) == case["verdicts"]
-        assert answering.drop_unproved(response).answer == case["kept"]
-        for number_of, sentence in enumerate(response.sentences):
-            quotes = [citation.quote for citation in response.citations if citation.sentence == number_of]
-            assert any(quotes) or sentence.support is not Support.SUPPORTED
+    response = replay(vendors.NAMES[number % len(vendors.NAMES)], case["reply"])
+    if "verdicts" not in case:
+        assert response.status == "insufficient_context"
+        assert not response.sentences
+        assert response.nearest
+        return
+    assert response.status == "ok"
+    assert "".join(LETTERS[sentence.support] for sentence in response.sentences) == case["verdicts"]
+    assert answering.drop_unproved(response).answer == case["kept"]
+    for number_of, sentence in enumerate(response.sentences):
+        quotes = [citation.quote for citation in response.citations if citation.sentence == number_of]
+        assert any(quotes) or sentence.support is not Support.SUPPORTED
 
 
-def test_there_are_enough_of_each_kind() -> None:
+def test_every_verdict_has_at_least_five_cases() -> None:
     counts = Counter(letter for case in CASES["answer"] for letter in case.get("verdicts", "I"))
     assert len(CASES["answer"]) >= 60
     assert min(counts[letter] for letter in "SPNOXC-I") >= 5

@@ -50,7 +50,7 @@ def opened(name: str, conversation_id: str, message_id: str) -> None:
     getattr(export, name)(uuid.UUID(conversation_id), uuid.UUID(message_id))
 
 
-def test_on_the_page(kept: tuple[uuid.UUID, uuid.UUID]) -> None:
+def test_a_saved_answer_is_exported_and_shared_on_the_page(kept: tuple[uuid.UUID, uuid.UUID]) -> None:
     app = AppTest.from_file(APP, default_timeout=PATIENCE_SECONDS)
     app.query_params["chat"] = str(kept[0])
     app.run()
@@ -84,7 +84,7 @@ def test_whom_to_show_it_is_chosen_from_a_list(engine: RAGEngine, kept: tuple[uu
     assert (link.grantee_kind, link.grantee, link.message_id) == ("group", "analysts", kept[1])
 
 
-def test_over_rest(engine: RAGEngine) -> None:
+def test_a_saved_answer_is_exported_and_shared_over_rest(engine: RAGEngine) -> None:
     document = engine.documents.add(pdfs.plain([FACT]), "harbour.pdf", enqueue=False)
     engine.documents.process(document.id)
     admin, reads = key_of(engine, "local", "admin"), key_of(engine, "ada", "write")

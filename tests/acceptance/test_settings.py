@@ -102,17 +102,6 @@ def test_a_chosen_model_writes_at_once_and_after_a_restart_and_can_be_unset(
         assert restarted.answer("What colour are apples?").model == "extractive"
 
 
-def test_env_says_the_same_and_wins(server: VendorServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    with RAGEngine(load_config()) as engine:
-        engine.installation.settings.choose_writer("extractive")
-    monkeypatch.setenv("RAG_GEN_MODEL", MODEL)
-    with RAGEngine(load_config()) as engine:
-        settings = engine.installation.settings
-        assert (settings.writer().model, settings.writer().origin) == (MODEL, Origin.ENVIRONMENT)
-        with pytest.raises(errors.ConfigError, match="RAG_GEN_MODEL is set in the environment"):
-            settings.choose_writer(None)
-
-
 @pytest.mark.parametrize(
     ("model", "error"),
     [
@@ -122,7 +111,7 @@ def test_env_says_the_same_and_wins(server: VendorServer, monkeypatch: pytest.Mo
         ("local", errors.ValidationError),
     ],
 )
-def test_what_cannot_write_is_not_chosen(engine: RAGEngine, model: str, error: type[errors.Error]) -> None:
+def test_a_model_that_cannot_write_is_refused(engine: RAGEngine, model: str, error: type[errors.Error]) -> None:
     with pytest.raises(error):
         engine.installation.settings.choose_writer(model)
     assert engine.installation.settings.writer().origin is Origin.DEFAULT
@@ -246,7 +235,7 @@ def test_a_server_with_openai_s_protocol_is_reached_by_its_address(engine: RAGEn
 
 
 @pytest.mark.parametrize("typed", ["", "models.example", "file:///etc/passwd", "http://user:word@models.example/v1"])
-def test_what_is_no_address_is_refused(engine: RAGEngine, typed: str) -> None:
+def test_an_invalid_address_is_refused(engine: RAGEngine, typed: str) -> None:
     with pytest.raises(errors.ValidationError, match="no address of a server"):
         engine.installation.settings.choose_address(typed)
 
@@ -258,7 +247,7 @@ def test_a_key_of_the_environment_is_sent_to_no_other_address(quiet: Path, monke
 
 
 @pytest.mark.parametrize("typed", ["", "brief", "two words of a key", "line\nbreak-in-a-key", "schlüssel-schlüssel"])
-def test_what_is_no_key_is_refused_and_not_repeated(engine: RAGEngine, typed: str) -> None:
+def test_an_invalid_key_is_refused_and_not_repeated(engine: RAGEngine, typed: str) -> None:
     with pytest.raises(errors.ValidationError) as raised:
         engine.installation.settings.keys.keep("openai", _secret(typed))
     assert not typed or typed not in raised.value.message
@@ -281,19 +270,6 @@ def test_a_key_of_a_request_stays_with_the_request(engine: RAGEngine, server: Ve
         asked = [sent for sent in server.requests if sent.path.endswith("/chat/completions")]
         assert [sent.headers["Authorization"] for sent in asked] == ["Bearer sk-of-the-request"] * 2  # and the judge
         assert running.installation.settings.keys.list()[0].place is KeyPlace.FILE
-
-
-def test_an_index_with_documents_keeps_its_model_and_an_empty_one_follows(server: VendorServer) -> None:
-    with RAGEngine(load_config()) as engine:
-        assert engine.indexes.ensure().space.name == LOCAL
-        engine.installation.settings.choose_embedder("ollama:nomic-embed-text")
-        assert engine.indexes.follow_settings().space.name == "ollama:nomic-embed-text"
-        engine.documents.process(engine.documents.add(pdfs.plain(["Apples."]), "a.pdf", enqueue=False).id)
-        sent = [body["input"] for body in server.bodies]
-        assert any("search_document: " in str(texts) for texts in sent)
-        engine.installation.settings.choose_embedder(LOCAL)
-        assert engine.indexes.follow_settings().space.name == "ollama:nomic-embed-text"
-        assert engine.indexes.ensure("another").space.name == LOCAL
 
 
 def test_models_are_tried_with_a_tiny_request(server: VendorServer) -> None:
@@ -349,7 +325,7 @@ def test_the_sources_fit_into_a_small_window(server: VendorServer) -> None:
         (" , ", "local", True),
     ],
 )
-def test_who_may_administer(admins: str | None, user: str, may: bool) -> None:
+def test_administrators_are_recognised(admins: str | None, user: str, may: bool) -> None:
     assert (user in Config(rag_admins=admins).admins) is may
 
 
@@ -453,16 +429,6 @@ def test_a_vendor_that_lists_nothing_is_named_with_the_reason_and_may_embed(
     assert "are sent to OpenAI" in texts(page)
 
 
-def test_what_the_environment_says_is_not_changed_here(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAG_GEN_MODEL", "extractive")
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    opened(page)
-    assert select(page, "Answer model").disabled
-    assert "Set by OPENAI_API_KEY in the environment" in texts(page)
-    assert not [field for field in page.text_input if field.label == "Key for OpenAI"]
-    assert KEY not in str(page)
-
-
 def test_the_most_text_per_question_is_chosen_with_its_price(
     page: AppTest, quiet: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -481,21 +447,6 @@ def test_the_most_text_per_question_is_chosen_with_its_price(
     assert kept(quiet) == {}
 
 
-def test_the_most_text_per_question_of_the_environment_wins(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setenv("RAG_EMBED_MODEL", "local")
-    monkeypatch.setenv("RAG_MAX_CONTEXT_TOKENS", "45000")
-    opened(page)
-    field = select(page, "Most text per question")
-    assert (field.disabled, field.value) == (True, 45_000)
-    with RAGEngine(load_config()) as engine, pytest.raises(errors.ConfigError, match="RAG_MAX_CONTEXT_TOKENS is set"):
-        engine.installation.settings.context_budget.choose(1000)
-
-
-def test_quotes_need_no_text_limit(page: AppTest) -> None:
-    assert not [field for field in opened(page).selectbox if field.label == "Most text per question"]
-
-
 def test_another_embedding_model_leads_to_re_embedding(server: VendorServer, page: AppTest) -> None:
     with RAGEngine(load_config()) as engine:
         engine.documents.process(engine.documents.add(pdfs.plain(["Apples."]), "a.pdf", enqueue=False).id)
@@ -508,7 +459,7 @@ def test_another_embedding_model_leads_to_re_embedding(server: VendorServer, pag
     assert "768 dimensions" in page.success[0].value
 
 
-def test_who_is_no_administrator_sees_no_setting(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_members_see_no_settings(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAG_ADMINS", "ann")
     opened(page)
     assert "Only administrators can change settings" in texts(page)
@@ -517,14 +468,7 @@ def test_who_is_no_administrator_sees_no_setting(page: AppTest, monkeypatch: pyt
     assert page.code[0].value == "local"
 
 
-def test_a_damaged_file_is_told_on_the_page(page: AppTest, quiet: Path) -> None:
-    quiet.mkdir(exist_ok=True)
-    (quiet / "settings.json").write_text("{")
-    opened(page)
-    assert "is damaged" in page.error[0].value
-
-
-def test_no_network_is_touched_before_the_page_is_opened(
+def test_no_request_is_sent_before_the_settings_page_is_opened(
     page: AppTest, server: VendorServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ring = keyrings.MemoryKeyring()
@@ -562,7 +506,7 @@ def chat(page: AppTest) -> AppTest:
     return page
 
 
-def test_the_note_is_put_away_once_for_all(page: AppTest, quiet: Path) -> None:
+def test_a_dismissed_note_does_not_return(page: AppTest, quiet: Path) -> None:
     chat(page)
     assert "A language model" in texts(page)
     page.button(key="dismiss-offer").click().run()

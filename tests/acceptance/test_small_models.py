@@ -62,7 +62,7 @@ def test_only_a_large_model_is_given_a_document_whole(
     "said", ["Acme has 911 employees [S1].", "The employees of Acme number 911 at the end of 2021 [S1]."]
 )
 @pytest.mark.parametrize("vendor_name", [name for name, _ in BY_MODEL])
-def test_what_the_sources_do_not_state_is_replaced_by_the_document_s_words(
+def test_an_unsupported_answer_is_replaced_by_extracts(
     databases: Databases, tmp_path: Path, vendor_name: str, said: str
 ) -> None:
     with asked_about(pdfs.annual_report("Acme"), vendor_name, databases, tmp_path) as (vendor, engine):

@@ -53,7 +53,7 @@ def test_a_token_is_its_user_as_the_login_is(base_url: str, engine: RAGEngine, p
     assert provider.asked.count("/jwks") == asked  # it was kept
 
 
-def test_a_token_may_what_the_role_may(base_url: str, engine: RAGEngine, provider: openid.Provider) -> None:
+def test_a_token_has_the_rights_of_its_role(base_url: str, engine: RAGEngine, provider: openid.Provider) -> None:
     with (
         bearer(base_url, provider.token("root", AUDIENCE)) as root,
         bearer(base_url, provider.token("cat", AUDIENCE)) as cat,
@@ -91,14 +91,14 @@ def test_a_token_may_what_the_role_may(base_url: str, engine: RAGEngine, provide
         {"nbf": 4_000_000_000},
     ],
 )
-def test_tokens_that_are_not_for_us_open_nothing(
+def test_tokens_for_another_audience_are_refused(
     base_url: str, provider: openid.Provider, claims: dict[str, Any]
 ) -> None:
     with bearer(base_url, provider.token("ann", AUDIENCE, **claims)) as web:
         assert api.error_of(web.get("/indexes")) == (401, "auth")
 
 
-def test_nor_do_tokens_of_another_key_or_of_none(base_url: str, provider: openid.Provider) -> None:
+def test_tokens_with_a_wrong_or_missing_signature_are_refused(base_url: str, provider: openid.Provider) -> None:
     forger = RSAKey.generate_key(2048, {"kid": str(provider.key.kid), "alg": "RS256"})
     _, payload, signature = provider.token("ann", AUDIENCE).split(".")
     unsigned = "eyJhbGciOiJub25lIn0"  # {"alg":"none"}

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import pytest
 
-from rag import answering, prompts, providers
+from rag import prompts, providers
 from rag.engine import RAGEngine
 from rag.types import AnswerRequest, AnswerResponse, AnswerStage, AnswerToken, Support, Verdict
 from tests import pdfs, vendors
 from tests.databases import Databases
-from tests.vendor_servers import Cut, Fault, Held, Limited, Refusal, Slow
+from tests.vendor_servers import Cut, Held, Limited
 from tests.vendors import Vendor
 
 HARBOUR = (
@@ -142,27 +142,6 @@ def test_unknown_citations_are_gone(desk: Desk) -> None:
     assert Support.SUPPORTED not in asked.support[1:]
 
 
-@pytest.mark.parametrize(
-    ("question", "reply"),
-    [
-        ("How many ships called in 2019?", "It handled 4,812 ships in 2019 [S9]."),
-        ("How many ships were handled in 2019?", "It handled 4,812 ships in 2019."),
-    ],
-    ids=["unknown", "none"],
-)
-def test_a_sentence_without_a_citation_is_cited_where_a_source_says_it(desk: Desk, question: str, reply: str) -> None:
-    asked = desk.ask(question, reply)
-    assert asked.support == [Support.SUPPORTED]
-    assert [quote and "4,812 ships" in quote for quote in asked.quotes] == [True]
-
-
-def test_a_refusal_gives_way_to_a_likely_extract(desk: Desk) -> None:
-    asked = desk.ask("When does harvest begin in the orchard?", prompts.NOT_FOUND_SENTINEL)
-    assert asked.response.model == answering.EXTRACTIVE_MODEL
-    assert "last week of August" in asked.response.answer
-    assert (asked.response.hint or "").endswith("This is what they say themselves.")
-
-
 def test_what_neither_model_nor_documents_answer_is_refused(desk: Desk) -> None:
     asked = desk.ask("Who is the harbour master of Lindmark?", prompts.NOT_FOUND_SENTINEL)
     assert asked.response.status == "insufficient_context"
@@ -195,65 +174,6 @@ def test_an_answer_at_its_length_limit_says_so_and_is_not_kept(desk: Desk) -> No
     whole = desk.ask(question, "Harvest begins in the last week of August [S1].")
     assert whole.response.hint is None
     assert whole.response.answer == "Harvest begins in the last week of August [S1]."
-
-
-def test_a_wrong_quote_is_put_right(desk: Desk) -> None:
-    reply = 'The largest crane lifts 95 tonnes [S1] <quote id="S1">a crane of considerable might</quote>.'
-    asked = desk.ask("What can the largest crane lift?", reply)
-    assert asked.response.status == "ok"
-    assert asked.verdicts == [Verdict.CORRECTED]
-    (quote,) = asked.quotes
-    assert quote is not None
-    assert "largest crane lifts 95 tonnes" in quote
-    assert "might" not in asked.response.answer
-
-
-def test_a_wrong_number_is_named_and_not_verified(desk: Desk) -> None:
-    wrong = 'It handled 4,912 ships in 2019 [S1] <quote id="S1">handled 4,812 ships in 2019</quote>.'
-    asked = desk.ask("How many ships did Lindmark handle in 2019?", wrong)
-    assert asked.response.model == answering.EXTRACTIVE_MODEL
-    asked = desk.ask(
-        "How many ships in 2019, and what does the crane lift?", f"Its crane lifts 95 tonnes [S1]. {wrong}"
-    )
-    assert asked.response.status == "ok"
-    assert asked.support == [Support.SUPPORTED, Support.CONTRADICTED]
-    assert asked.response.sentences[1].missing == ("4,912",)
-    assert asked.verdicts[-1] is Verdict.UNVERIFIED
-    assert asked.quotes[-1] == "handled 4,812 ships in 2019"
-    assert asked.unsupported == {"4,912"}
-
-
-QUOTES = (
-    '<quote id="S1">handled 4,812 ships in 2019</quote> '
-    '<quote id="S1">In 2020 the harbour of Lindmark handled 5,112</quote>'
-)
-
-
-def test_a_computed_figure_counts_with_its_expression(desk: Desk) -> None:
-    reply = f"The harbour handled 5,112 - 4,812 = 300 ships more [S1] {QUOTES}."
-    asked = desk.ask("How many more ships did the harbour handle in 2020?", reply)
-    assert asked.response.status == "ok"
-    assert asked.verdicts == [Verdict.VERIFIED, Verdict.VERIFIED]
-    assert asked.unsupported == set()
-
-
-def test_a_computed_figure_without_its_expression_does_not(desk: Desk) -> None:
-    alone = f"The harbour handled 300 ships more [S1] {QUOTES}."
-    assert "300" not in desk.ask("By how much did the harbour grow?", alone).response.answer
-    asked = desk.ask("By how much did the harbour grow, and its crane?", f"Its crane lifts 95 tonnes [S1]. {alone}")
-    assert asked.support == [Support.SUPPORTED, Support.CONTRADICTED]
-    assert set(asked.verdicts[1:]) == {Verdict.UNVERIFIED}
-    assert asked.unsupported == {"300"}
-
-
-def test_each_sentence_is_checked_by_itself(desk: Desk) -> None:
-    reply = (
-        'It handled 4,812 ships in 2019 [S1] <quote id="S1">handled 4,812 ships in 2019</quote>. '
-        'Its crane lifts 4,812 tonnes [S1] <quote id="S1">largest crane lifts 95 tonnes</quote>.'
-    )
-    asked = desk.ask("How many ships and how many tonnes?", reply)
-    assert asked.verdicts == [Verdict.VERIFIED, Verdict.UNVERIFIED]
-    assert [citation.unsupported_numbers for citation in asked.response.citations] == [(), ("4,812",)]
 
 
 def test_a_follow_up_is_searched_as_the_vendor_restates_it(desk: Desk) -> None:
@@ -305,39 +225,3 @@ def test_an_answer_comes_before_the_model_has_judged_it(desk: Desk) -> None:
     assert [citation.quote for citation in response.citations if citation.sentence == 1] == [ORCHARD[1]]
     assert so_far.retrieval == response.retrieval
     assert so_far.provenance is not None  # it may be all that is kept of the answer
-
-
-@pytest.mark.parametrize(
-    "fault", [Refusal(500), Refusal(429), Cut(), Slow()], ids=["refused", "limited", "cut", "slow"]
-)
-def test_a_model_that_does_not_judge_leaves_open_what_words_do_not_prove(desk: Desk, fault: Fault) -> None:
-    desk.vendor.server.faults.extend((None, fault))
-    desk.vendor.server.replies.append(PARAPHRASE)
-    *_, response = desk.engine.questions.stream(_judged("How many ships, and when is the harvest?"))
-    assert isinstance(response, AnswerResponse)
-    assert response.status == "ok"
-    assert [sentence.support for sentence in response.sentences] == [Support.SUPPORTED, Support.NOT_VERIFIED]
-
-
-def test_the_model_judges_all_sentences_but_does_not_lower_one_that_the_source_has_word_for_word(desk: Desk) -> None:
-    asked = len(desk.vendor.server.requests)
-    reply = f"{HARBOUR[1][:-1]} [S1]. It handled 4,812 ships in 2019 [S1]."
-    desk.vendor.server.replies += [reply, json.dumps([_verdict(1, "not_stated"), _verdict(2, "not_stated")])]
-    *events, response = desk.engine.questions.stream(_judged("How many ships did it handle in both years?"))
-    (so_far,) = [event.so_far for event in events if isinstance(event, AnswerStage) and event.so_far]
-    assert isinstance(response, AnswerResponse)
-    assert len(desk.vendor.server.requests) == asked + 2
-    assert [sentence.support for sentence in so_far.sentences] == [Support.SUPPORTED, Support.SUPPORTED]
-    assert [sentence.support for sentence in response.sentences] == [Support.SUPPORTED, Support.NOT_STATED]
-
-
-def test_a_reader_who_stops_does_not_wait_for_the_judge(desk: Desk) -> None:
-    asked = len(desk.vendor.server.requests)
-    desk.vendor.server.replies.append(PARAPHRASE)
-    stopped = threading.Event()
-    for event in desk.engine.questions.stream(_judged("When is harvest, and how many ships?"), stopped.is_set):
-        if isinstance(event, AnswerStage) and event.so_far:
-            stopped.set()
-    assert isinstance(event, AnswerResponse)
-    assert [sentence.support for sentence in event.sentences] == [Support.SUPPORTED, Support.NOT_VERIFIED]
-    assert len(desk.vendor.server.requests) == asked + 1

@@ -228,13 +228,6 @@ def test_vectors_of_another_size_are_refused(openai: Vendor) -> None:
         providers.embed_query(embedder, "x")
 
 
-@every_vendor
-def test_async_embeddings_are_the_same(vendor: Vendor) -> None:
-    _, embedder = providers.embedding_model(vendor.config())
-    expected = providers.embed_texts(embedder, ["one", "two"])
-    assert asyncio.run(embedder.aget_text_embedding_batch(["one", "two"])) == expected
-
-
 # --- failures ---------------------------------------------------------------------------------------
 
 Call = Callable[[Vendor, dict[str, object]], object]
@@ -316,7 +309,7 @@ def test_a_connection_cut_before_the_answer(vendor: Vendor, call: Call) -> None:
 
 
 @every_call
-def test_nobody_listens(vendor: Vendor, call: Call) -> None:
+def test_an_unreachable_vendor_is_an_error(vendor: Vendor, call: Call) -> None:
     assert vendor.row.base_url_setting
     vendor.settings[vendor.row.base_url_setting] = "http://127.0.0.1:9"
     assert "Check the connection" in failure(call, vendor).message
@@ -371,7 +364,7 @@ def test_a_schema_is_told_where_the_protocol_has_it(vendor: Vendor) -> None:
 
 
 @every_vendor
-def test_who_refuses_a_schema_is_asked_without(vendor: Vendor) -> None:
+def test_a_vendor_that_refuses_a_schema_is_asked_without(vendor: Vendor) -> None:
     vendor.server.faults.append(Refusal(400, "no schema, please"))
     assert providers.complete(vendor.llm(), MESSAGES, SCHEMA) == ANSWER
     assert "response_format" not in vendor.server.bodies[-1]

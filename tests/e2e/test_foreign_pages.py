@@ -3,10 +3,9 @@
 import http.server
 import threading
 from collections.abc import Iterator
-from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser
 
 from tests.e2e import steps
 from tests.e2e.conftest import visit
@@ -35,30 +34,6 @@ def other_site() -> Iterator[str]:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
-
-
-def test_a_name_that_points_to_this_machine_opens_nothing(browser: Browser, base_url: str) -> None:
-    """Browsers take every name below localhost for this machine, as a name that was rebound."""
-    rebound = base_url.replace("127.0.0.1", "evil.localhost")
-    with visit(browser, rebound) as page:
-        page.goto("/")
-        expect(page.locator("body")).to_contain_text("RAG_ALLOWED_HOSTS")
-        assert page.evaluate(f"fetch('{rebound}/_stcore/health').then(response => response.status)") == 421
-
-
-def test_another_port_of_this_machine_opens_no_web_socket(browser: Browser, base_url: str, other_site: str) -> None:
-    with visit(browser, other_site, urlsplit(base_url).netloc, base_url) as page:
-        page.goto("/")
-        address = base_url.replace("http", "ws", 1) + "/_stcore/stream"
-        opened = page.evaluate(
-            """address => new Promise(done => {
-                const socket = new WebSocket(address);
-                socket.onopen = () => done(true);
-                socket.onerror = () => done(false);
-            })""",
-            address,
-        )
-        assert opened is False
 
 
 def test_only_the_app_may_frame_itself(browser: Browser, base_url: str, other_site: str) -> None:

@@ -71,13 +71,6 @@ def test_deletion_is_undone_and_the_trash_gives_back_and_throws_away(page: Page)
     expect(page.get_by_text("The trash is empty")).to_be_visible()
 
 
-def test_same_content_is_named_as_such(page: Page) -> None:
-    rules = paper("Celeste")
-    steps.upload(page, rules)
-    steps.drop(page, FilePayload(name="copy.pdf", mimeType="application/pdf", buffer=rules.content))
-    expect(page.get_by_text("Same content as")).to_contain_text("already in the library")
-
-
 @pytest.mark.parametrize("window", [{"width": 1440, "height": 900}, PHONE])
 def test_questions_about_an_upload_are_in_view_until_they_are_answered(
     browser: Browser, base_url: str, window: ViewportSize

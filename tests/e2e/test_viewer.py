@@ -187,15 +187,6 @@ def test_the_columns_keep_the_widths_that_they_are_given(page: Page, book: Paper
     assert chosen < 45
 
 
-def test_conversation_survives_a_reload(page: Page, book: Paper) -> None:
-    question = "On which Thursdays does the windmill grind mustard?"
-    answer = steps.ask(page, question)
-    page.reload()
-    answer.locator(".source").first.click()
-    steps.lit(page, 30)
-    expect(page.get_by_text(question).first).to_be_visible()
-
-
 def test_every_page_fits_into_the_window(page: Page, book: Paper) -> None:
     steps.ask(page, book.question)
     for path, landmark in {

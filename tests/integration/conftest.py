@@ -1,14 +1,15 @@
-"""A real PostgreSQL for every test: one server per session, one database per test."""
+"""A real PostgreSQL for every test: one server for all processes of a run, one database per test."""
 
 import functools
 import time
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import psycopg
 import pytest
+from filelock import FileLock
 from psycopg import sql
 
 from rag import store
@@ -16,24 +17,36 @@ from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.providers import embedded_models
 from rag.store.server import embedded
-from tests.databases import Databases, new_database
-from tests.folders import open_folder
+from tests.databases import Databases, migrated_database, new_database
+from tests.folders import shared_folder
+
+SERVER_SETTINGS = {
+    "fsync": "off",  # nothing here has to outlive a power cut
+    "full_page_writes": "off",
+    "shared_buffers": "64MB",  # each connection has to map a part of it
+    "max_connections": "200",
+}
 
 
 @pytest.fixture(scope="session")
-def server_url(external_database_url: str | None) -> Iterator[str]:
-    """The server of `RAG_DATABASE_URL`, else an embedded one."""
+def run_folder(testrun_uid: str) -> Iterator[Path]:
+    """A folder that the processes of this run share."""
+    with shared_folder(f"pagelight-test-{testrun_uid}") as folder:
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def server_url(external_database_url: str | None, run_folder: Path) -> Iterator[str]:
+    """The server of `RAG_DATABASE_URL`, else an embedded one, which the first process of the run starts."""
     if external_database_url:
         yield external_database_url
         return
-    with open_folder() as folder:
-        with pytest.MonkeyPatch.context() as settings:
-            for setting in ("fsync", "full_page_writes"):  # nothing here has to outlive a power cut
-                settings.setitem(embedded.SETTINGS, setting, "off")
-            settings.setitem(embedded.SETTINGS, "shared_buffers", "32MB")  # of which each connection has to map a part
-            server = embedded.start(folder / "database")
-        yield server.url
-        server.close()
+    with pytest.MonkeyPatch.context() as settings:
+        for setting, value in SERVER_SETTINGS.items():
+            settings.setitem(embedded.SETTINGS, setting, value)
+        server = embedded.start(run_folder / "database")
+    yield server.url
+    server.close()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -46,12 +59,19 @@ def texts_embedded_once() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def databases(server_url: str, external_database_url: str | None) -> Iterator[Databases]:
+def databases(server_url: str, external_database_url: str | None, run_folder: Path) -> Iterator[Databases]:
     """Databases with our schema and nothing in them."""
-    ours = Databases(server_url)
-    yield ours
-    if external_database_url:  # the embedded server is removed as a whole
-        ours.close()
+    if external_database_url:
+        with migrated_database(server_url) as template, closing(Databases(server_url, template)) as databases:
+            yield databases
+        return
+    name = run_folder / "template"
+    with FileLock(run_folder / "template.lock"):
+        if not name.exists():
+            with ExitStack() as kept:
+                name.write_text(kept.enter_context(migrated_database(server_url)))
+                kept.pop_all()  # the embedded server is removed as a whole
+    yield Databases(server_url, name.read_text())
 
 
 @pytest.fixture
@@ -103,17 +123,23 @@ def new_account(server_url: str) -> Iterator[str]:
     name = f"account_{uuid.uuid4().hex}"
     with psycopg.connect(server_url, autocommit=True) as connection:
         (file,) = connection.execute("SHOW hba_file").fetchone() or ("",)
-        rules = Path(file).read_text()
         connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(name)))
+        rule = f"local all {name} trust\n"
         try:
-            Path(file).write_text(f"local all {name} trust\n{rules}")
+            change_rules(Path(file), lambda rules: rule + rules)
             connection.execute("SELECT pg_reload_conf()")
             while not admits(server_url, name):  # it reads its rules again in its own time
                 time.sleep(0.05)
             yield name
         finally:
-            Path(file).write_text(rules)
+            change_rules(Path(file), lambda rules: rules.replace(rule, ""))
             connection.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(name)))
+
+
+def change_rules(file: Path, change: Callable[[str], str]) -> None:
+    """Edit the access rules of a server that other processes may be editing."""
+    with FileLock(f"{file}.lock"):
+        file.write_text(change(file.read_text()))
 
 
 def admits(server_url: str, account: str) -> bool:

@@ -36,7 +36,7 @@ def login(user_id: str, *, ago: dt.timedelta = dt.timedelta(), **claims: object)
 # --- roles ---
 
 
-def test_whoever_is_not_known_is_a_member(installation: Installation) -> None:
+def test_an_unknown_user_is_a_member(installation: Installation) -> None:
     assert role_of(installation, BOB) is Role.MEMBER
     for require in (require_admin, require_curator):
         with pytest.raises(errors.ForbiddenError):
@@ -45,7 +45,7 @@ def test_whoever_is_not_known_is_a_member(installation: Installation) -> None:
 
 
 @pytest.mark.parametrize("role", Role)
-def test_a_role_holds_from_the_next_question_on(installation: Installation, role: Role) -> None:
+def test_a_changed_role_applies_at_once(installation: Installation, role: Role) -> None:
     installation.accounts.set_role(BOB, role)
     assert role_of(installation, BOB) is role
     assert (role.may_share, role.may_administer) == (role is not Role.MEMBER, role is Role.ADMIN)
@@ -100,7 +100,7 @@ def test_an_ended_login_changes_nothing(installation: Installation) -> None:
     assert (found.name, found.role, found.groups) == ("Bob", Role.MEMBER, ())
 
 
-def test_logged_out_everywhere_is_also_where_nobody_has_looked_yet(installation: Installation) -> None:
+def test_a_logout_everywhere_ends_logins_not_yet_seen(installation: Installation) -> None:
     seen, unseen = login(BOB), login(BOB)
     others = login(ANN)
     assert installation.logins.open(seen)
@@ -159,7 +159,7 @@ def text(number: int, size: int = 300_000) -> bytes:
     return (f"{number}: pears" + " pear" * (size // 5)).encode()[:size]
 
 
-def test_what_is_beyond_the_quota_is_refused_with_its_figures(installation: Installation) -> None:
+def test_a_quota_refuses_an_upload_and_states_its_figures(installation: Installation) -> None:
     installation.accounts.set_quota(BOB, 1)
     documents = installation.for_user(BOB).documents
     kept = [documents.add(text(number), f"{number}.txt", enqueue=False) for number in range(3)]
@@ -187,7 +187,7 @@ def test_a_new_version_counts_beside_the_old_one(installation: Installation) -> 
     documents.add(text(1, 400_000), "0.txt", enqueue=False, replaces=first.id)
 
 
-def test_many_uploads_at_once_do_not_pass_the_quota_together(installation: Installation) -> None:
+def test_concurrent_uploads_do_not_exceed_the_quota(installation: Installation) -> None:
     installation.accounts.set_quota(BOB, 1)
     documents, start = installation.for_user(BOB).documents, threading.Barrier(8)
 
@@ -205,7 +205,7 @@ def test_many_uploads_at_once_do_not_pass_the_quota_together(installation: Insta
     assert installation.accounts.storage(BOB).used_bytes == 900_000
 
 
-def test_the_quota_of_the_settings_is_for_whoever_has_no_other(database_url: str, tmp_path: Path) -> None:
+def test_the_default_quota_applies_without_a_personal_one(database_url: str, tmp_path: Path) -> None:
     settings = load_config(rag_data_dir=tmp_path / "data", rag_database_url=database_url, rag_quota_mb=0)
     with Installation(settings) as installation:
         with pytest.raises(errors.QuotaError):
@@ -218,8 +218,8 @@ def test_the_quota_of_the_settings_is_for_whoever_has_no_other(database_url: str
                 installation.accounts.set_quota(ANN, megabytes)
 
 
-def test_folders_and_archives_say_what_had_no_room(installation: Installation, tmp_path: Path) -> None:
-    installation.accounts._of(BOB).account.set_quota(2000)
+def test_folders_and_archives_name_files_beyond_the_quota(installation: Installation, tmp_path: Path) -> None:
+    installation.accounts._of(BOB).set_quota(2000)
     engine = installation.for_user(BOB)
     (folder := tmp_path / "papers").mkdir()
     for number in range(4):

@@ -41,7 +41,7 @@ def named(answer: AnswerResponse) -> list[str]:
     return [hit.document_name for hit in answer.nearest]
 
 
-def test_it_is_asked_back_with_a_passage_and_a_question_for_each_document(ada: RAGEngine) -> None:
+def test_an_ambiguous_question_offers_each_document_with_a_passage(ada: RAGEngine) -> None:
     answer = ada.answer(REVENUE)
     assert (answer.status, answer.answer) == (
         "insufficient_context",

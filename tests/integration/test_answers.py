@@ -192,9 +192,9 @@ def shown(installation: Installation) -> Shown:
     return Shown(ada, conversation.id, ada.chats.ask(conversation.id, QUESTION), document)
 
 
-def test_it_is_shown_to_whom_it_is_given_and_who_may_read_its_documents(shown: Shown) -> None:
-    link = shown.ada.answers.share(shown.chat, {"grantee": "bob"})
-    assert shown.ada.answers.share(shown.chat, {"grantee": "bob"}) == link
+def test_a_shared_answer_is_shown_to_grantees_who_may_read_its_documents(shown: Shown) -> None:
+    link = shown.ada.answers.show(shown.chat, {"grantee": "bob"})
+    assert shown.ada.answers.show(shown.chat, {"grantee": "bob"}) == link
     bob, eve = shown.of("bob").answers, shown.of("eve").answers
     assert bob.shared_with_me() == []  # he may not read the collection
     shown.ada.sharing.share({"grantee": "bob"}, "team")
@@ -221,7 +221,7 @@ def test_it_is_shown_to_whom_it_is_given_and_who_may_read_its_documents(shown: S
     assert told == ["answer.withdraw", "answer.show"]
 
 
-def test_one_answer_is_shown_with_its_question_alone(shown: Shown) -> None:
+def test_a_shared_answer_is_shown_without_the_rest_of_its_chat(shown: Shown) -> None:
     shown.ada.chats.ask(shown.chat, "What of the secret merger?")
     shown.ada.sharing.share({"grantee": "bob"}, "team")
     link = shown.ada.answers.share(shown.chat, {"grantee": "bob", "message_id": shown.answer.id})

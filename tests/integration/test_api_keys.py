@@ -120,7 +120,7 @@ def test_keys_exist_until_the_last_is_revoked(engine: RAGEngine) -> None:
     assert not engine.installation.keys_exist()
 
 
-def test_others_see_and_revoke_nothing(engine: RAGEngine) -> None:
+def test_keys_of_another_user_are_neither_listed_nor_revoked(engine: RAGEngine) -> None:
     key, secret = engine.keys.create("laptop")
     other = engine.installation.for_user("bob")
     assert other.keys.list() == []

@@ -29,7 +29,7 @@ def told(db: store.Store, user: str = OWNER, **asked: object) -> list[tuple[str,
     return [(entry.actor, entry.action, entry.subject_name) for entry in reversed(entries)]
 
 
-def test_what_becomes_of_a_document_is_told(owner: Owner) -> None:
+def test_the_audit_records_changes_of_a_document(owner: Owner) -> None:
     documents = owner.db.of(OWNER, RequestOrigin("rest", "10.0.0.7")).documents
     document = owner.add("report.pdf")
     documents.trash([document.id])
@@ -43,7 +43,7 @@ def test_what_becomes_of_a_document_is_told(owner: Owner) -> None:
     assert (last.door, last.address, last.owner, last.subject_id) == ("rest", "10.0.0.7", OWNER, str(document.id))
 
 
-def test_what_did_not_happen_is_not_told(owner: Owner) -> None:
+def test_a_failed_action_is_not_in_the_audit(owner: Owner) -> None:
     document = owner.add("report.pdf")
     with pytest.raises(errors.DuplicateError):
         owner.add("copy.pdf", sha256=document.sha256)
@@ -52,7 +52,7 @@ def test_what_did_not_happen_is_not_told(owner: Owner) -> None:
     assert told(owner.db) == [(OWNER, "document.upload", "report.pdf")]
 
 
-def test_keys_and_shares_are_told(owner: Owner) -> None:
+def test_the_audit_records_keys_and_shares(owner: Owner) -> None:
     own = owner.db.of(OWNER)
     key = own.api_keys.create(name="for the nightly run", digest=b"x", hint="pl_x", permissions=["write"])
     own.api_keys.revoke(key.id)
@@ -71,7 +71,7 @@ def test_keys_and_shares_are_told(owner: Owner) -> None:
     assert told(owner.db, action="key.revoke") == told(owner.db, action="revoke") == told(owner.db)[1:2]
 
 
-def test_what_others_do_to_shared_things_is_told_to_both(owner: Owner) -> None:
+def test_actions_on_shared_documents_are_in_both_audits(owner: Owner) -> None:
     document = owner.add("report.pdf")
     owner.db.of(OWNER).shares.give(owner.index.id, ShareRequest(grantee="friend", permission="write"), is_admin=True)
     owner.db.shared("friend", owner.index.id).documents.trash([document.id])
@@ -85,7 +85,7 @@ def test_what_others_do_to_shared_things_is_told_to_both(owner: Owner) -> None:
 @pytest.mark.parametrize(
     "statement", ["UPDATE audit SET actor = 'nobody'", "DELETE FROM audit", "TRUNCATE audit", "TRUNCATE audit CASCADE"]
 )
-def test_nothing_of_it_is_changed_or_removed(owner: Owner, database_url: str, statement: str) -> None:
+def test_audit_entries_cannot_be_changed_or_deleted(owner: Owner, database_url: str, statement: str) -> None:
     owner.add("report.pdf")
     before = owner.db.of(OWNER).audit.list()
     with psycopg.connect(database_url) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
@@ -93,7 +93,7 @@ def test_nothing_of_it_is_changed_or_removed(owner: Owner, database_url: str, st
     assert owner.db.of(OWNER).audit.list() == before
 
 
-def test_what_is_let_go_of_is_told(owner: Owner) -> None:
+def test_deleting_old_audit_entries_is_recorded(owner: Owner) -> None:
     owner.add("report.pdf")
     assert owner.db.audit.forget(dt.datetime(2020, 1, 1, tzinfo=dt.UTC), actor=OWNER, door="python") == 0
     assert len(told(owner.db)) == 1
@@ -102,7 +102,7 @@ def test_what_is_let_go_of_is_told(owner: Owner) -> None:
     assert (entry.action, entry.details["rows"], entry.door) == ("audit.forget", 1, "cli")
 
 
-def test_what_is_to_come_is_not_let_go_of(owner: Owner, database_url: str) -> None:
+def test_future_audit_entries_are_not_deleted(owner: Owner, database_url: str) -> None:
     """Nor is what is told of it, whoever asks the server."""
     owner.add("report.pdf")
     before = owner.db.of(OWNER).audit.list()
@@ -130,7 +130,7 @@ ACCOUNT: list[tuple[str, Callable[[store.UserStore], object], dict[str, object]]
 ]
 
 
-def test_what_becomes_of_an_account_is_told_with_who_did_it(db: store.Store) -> None:
+def test_the_audit_records_changes_of_an_account_with_the_actor(db: store.Store) -> None:
     own = db.of(OWNER, RequestOrigin("rest", "10.0.0.7"), actor="boss")
     for action, act, details in ACCOUNT:
         act(own)
@@ -140,7 +140,7 @@ def test_what_becomes_of_an_account_is_told_with_who_did_it(db: store.Store) -> 
         assert (entry.subject_kind, entry.subject_id) == ("account", OWNER)
 
 
-def test_what_stays_as_it_is_in_an_account_is_not_told(db: store.Store) -> None:
+def test_unchanged_fields_of_an_account_are_not_in_the_audit(db: store.Store) -> None:
     own = db.of(OWNER)
     for _ in range(2):
         own.account.set_role(Role.CURATOR)
@@ -156,7 +156,7 @@ def test_what_stays_as_it_is_in_an_account_is_not_told(db: store.Store) -> None:
     assert not told(db, "x" * 600)
 
 
-def test_what_a_login_changes_of_an_account_is_told_with_what_was(db: store.Store) -> None:
+def test_the_audit_records_what_a_login_changes_with_the_former_value(db: store.Store) -> None:
     own = db.of(OWNER, RequestOrigin("app"))
     own.account.set_groups(["given"])
     own.logins.open(uuid.uuid4(), NOW, role=Role.MEMBER, groups=["given", "legal"])
@@ -180,7 +180,7 @@ def done(engine: RAGEngine, action: str) -> set[tuple[str, str, str]]:
     return {(entry.subject_name, entry.actor, entry.door) for entry in engine.audit.list(AuditFilter(action=action))}
 
 
-def test_what_a_worker_finds_in_an_upload_is_told_of_who_uploaded_it(engine: RAGEngine) -> None:
+def test_the_audit_records_attachments_as_uploads_of_their_user(engine: RAGEngine) -> None:
     engine.installation.accounts.set_role("ada", Role.CURATOR)
     engine.documents.add(mails.eml({"own.txt": b"Ada's words."}), "Own.eml")
     engine.sharing.share({"grantee": "bob", "permission": "write"})
@@ -199,7 +199,7 @@ def test_what_a_worker_finds_in_an_upload_is_told_of_who_uploaded_it(engine: RAG
     assert {actor for _, actor, _ in done(engine, "document.trash")} == {"ada"}
 
 
-def test_what_a_job_does_to_documents_is_told_of_the_worker(engine: RAGEngine, tmp_path: Path) -> None:
+def test_the_audit_records_changes_by_jobs_as_the_workers(engine: RAGEngine, tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
     (folder / "a.txt").write_text("The tide table.")
@@ -313,7 +313,7 @@ EXPORTS: list[tuple[Callable[[Taken], object], list[tuple[str, str, str]]]] = [
 """How something is taken along, and what is told of it: action, kind and name of what was."""
 
 
-def test_what_is_taken_along_is_told_and_found_as_exports(taken: Taken) -> None:
+def test_the_audit_records_exports(taken: Taken) -> None:
     expected = []
     for take, entries in EXPORTS:
         take(taken)
@@ -323,7 +323,7 @@ def test_what_is_taken_along_is_told_and_found_as_exports(taken: Taken) -> None:
     assert {(one.actor, one.owner, one.door, one.address) for one in found} == {("ada", "ada", *FROM)}
 
 
-def test_owners_are_told_what_others_take_along(taken: Taken) -> None:
+def test_the_owners_audit_records_exports_by_others(taken: Taken) -> None:
     taken.engine.installation.accounts.set_role("ada", Role.CURATOR)
     taken.engine.sharing.share({"grantee": "bob", "permission": "read"})
     shared = taken.engine.installation.for_user("bob").for_index("shared:default")

@@ -171,7 +171,7 @@ def seen(db: store.Store, owner: Owner) -> tuple[object, ...]:
     )
 
 
-def test_what_comes_after_a_restore_gets_numbers_of_its_own(archive: Path, owners: list[Owner], there: Machine) -> None:
+def test_new_rows_after_a_restore_get_new_numbers(archive: Path, owners: list[Owner], there: Machine) -> None:
     restore.restore(there.url, there.files, archive)
     with store.Store.open(there.url, pool_size=2) as fresh:
         for owner in owners:
@@ -270,14 +270,14 @@ def test_an_account_that_does_not_ask_for_all_users_backs_up_nothing(
     assert not (tmp_path / "backup.tar").exists()
 
 
-def test_nobody_else_may_read_it(archive: Path) -> None:
+def test_a_backup_is_readable_by_its_owner_alone(archive: Path) -> None:
     assert archive.stat().st_mode & 0o777 == 0o600
 
 
 # --- while others work ---
 
 
-def test_it_is_one_moment_of_a_database_that_goes_on(
+def test_a_backup_is_a_consistent_snapshot(
     db: store.Store, owners: list[Owner], here: Machine, there: Machine, tmp_path: Path
 ) -> None:
     """Before the tables are dumped a document comes and one goes; before the files, one more goes."""
@@ -321,6 +321,7 @@ def stop_at(stage: str, count: int) -> Callable[[str, int, int], None]:
     return stop
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("moment", [("tables", 0), ("tables", 1), ("files", 0), ("files", 7), ("check", 0)])
 def test_an_interrupted_backup_leaves_nothing(
     owners: list[Owner], here: Machine, tmp_path: Path, moment: tuple[str, int]
@@ -340,6 +341,7 @@ def test_an_interrupted_backup_leaves_nothing(
     assert [path.name for path in folder.iterdir()] == ["backup.tar"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("moment", [("files", 0), ("files", 7), ("tables", 0), ("tables", 8), ("indexes", 1)])
 def test_an_interrupted_restore_has_changed_no_row_and_is_run_again(
     archive: Path, here: Machine, there: Machine, tmp_path: Path, moment: tuple[str, int]
@@ -364,7 +366,7 @@ def test_a_file_that_is_there_is_not_overwritten(here: Machine, tmp_path: Path) 
     assert taken.read_bytes() == b"an older backup"
 
 
-def test_a_folder_that_is_not_there(here: Machine, tmp_path: Path) -> None:
+def test_a_backup_into_a_missing_folder_is_refused(here: Machine, tmp_path: Path) -> None:
     with pytest.raises(errors.SourceError, match="cannot be written"):
         backup.write(here.url, here.files, tmp_path / "nowhere" / "backup.tar")
 
@@ -398,7 +400,7 @@ def test_an_installation_with_anything_in_it_stays_as_it_is(
     assert stored_files(there.folder) == {}
 
 
-def test_somebody_who_was_quicker_loses_nothing(archive: Path, there: Machine) -> None:
+def test_a_restore_overwrites_nothing_added_meanwhile(archive: Path, there: Machine) -> None:
     """The database was empty at first, and is not any more when its turn comes."""
 
     def work(stage: str, done: int, total: int) -> None:

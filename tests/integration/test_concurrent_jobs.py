@@ -124,6 +124,7 @@ RAGEngine(config, user_id="ada").installation.worker_tasks.run_next_job(lambda: 
 """
 
 
+@pytest.mark.long
 def test_a_matrix_whose_worker_is_killed_goes_on_at_the_next_question(
     engine: RAGEngine, job: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,7 @@ TABLES = """
 """
 
 
-def test_nothing_of_the_last_test_is_in_it(databases: Databases) -> None:
+def test_a_reused_database_has_no_rows(databases: Databases) -> None:
     with databases.lent() as first, store.Store.open(first, pool_size=2) as opened:
         number = _number(first, Owner.of(opened, "ada").ready("Harbour.pdf", ["Ships came in."]).name)
     with databases.lent() as second:
@@ -48,14 +48,14 @@ def _number(url: str, name: str) -> int:
         "DROP TABLE migrations",
     ],
 )
-def test_one_that_was_changed_is_not_lent_again(databases: Databases, change: str) -> None:
+def test_a_database_with_a_changed_schema_is_not_reused(databases: Databases, change: str) -> None:
     with databases.lent() as first, psycopg.connect(first) as connection:
         connection.execute(change)
     with databases.lent() as second:
         assert second != first
 
 
-def test_who_is_still_connected_is_sent_away(databases: Databases) -> None:
+def test_connections_end_when_a_database_is_returned(databases: Databases) -> None:
     with databases.lent() as url:
         left = psycopg.connect(url)
     with pytest.raises(psycopg.OperationalError):

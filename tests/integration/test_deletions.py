@@ -155,6 +155,7 @@ def test_a_purge_gives_a_receipt_that_is_counted(library: RAGEngine, database_ur
     assert noted(database_url) == set()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("step", ["before deletion", "after deletion"])
 def test_a_killed_purge_is_gone_on_with(engine: RAGEngine, database_url: str, step: str) -> None:
     purged, kept = add(engine, "purged.pdf"), add(engine, "kept.pdf")
@@ -202,7 +203,7 @@ def test_a_storage_that_fails_keeps_no_purge_from_its_end(database_url: str, tmp
         assert noted(database_url) == set()
 
 
-def test_files_go_with_an_index_too(db: store.Store, database_url: str) -> None:
+def test_deleting_an_index_deletes_its_files(db: store.Store, database_url: str) -> None:
     owner = Owner.of(db, "ann")
     documents = {owner.add("a.pdf").id, owner.add("b.pdf").id}
     db.of("ann").indexes.delete(owner.index.id)
@@ -212,6 +213,7 @@ def test_files_go_with_an_index_too(db: store.Store, database_url: str) -> None:
 # --- upload ---
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("step", "put"), [("before rendition", 0), ("after rendition", 1), ("before original", 1), ("after original", 2)]
 )
@@ -265,7 +267,7 @@ def test_a_document_whose_commit_was_not_confirmed_keeps_its_files(
 
 
 @pytest.mark.parametrize("step", ["before original", "after original"])
-def test_what_an_upload_is_about_to_own_is_not_swept_away(database_url: str, tmp_path: Path, step: str) -> None:
+def test_files_of_a_running_upload_are_no_orphans(database_url: str, tmp_path: Path, step: str) -> None:
     swept: list[OrphanReport] = []
 
     def sweep(at: str) -> None:
@@ -406,7 +408,7 @@ def test_drafts_empty_folders_and_temporary_ones_go_when_they_are_old(
     assert [path.name for path in root.iterdir()] == [folder.parent.name]
 
 
-def test_a_working_folder_in_use_stays(engine: RAGEngine, own_temporary_folder: Path) -> None:
+def test_a_temporary_folder_in_use_is_not_deleted(engine: RAGEngine, own_temporary_folder: Path) -> None:
     working = own_temporary_folder / "pagelight-ab_c1234"
     working.mkdir()
     make_old(own_temporary_folder)
@@ -446,7 +448,7 @@ def test_copies_of_remote_files_go_with_their_documents(database_url: str, tmp_p
         assert [copy.exists() for copy in copies] == [False, True]
 
 
-def test_what_others_may_read_is_closed(engine: RAGEngine) -> None:
+def test_files_open_to_other_accounts_are_closed(engine: RAGEngine) -> None:
     original = engine.files.original(add(engine).id)
     root = engine.config.rag_data_dir / "files"
     opened = (original.parents[1], root)
@@ -472,6 +474,7 @@ installation.backup(Path(path), lambda at, done, total: os._exit(9) if at == sta
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("stage", ["tables", "check"])
 def test_the_partial_file_of_a_killed_backup_is_deleted_by_the_next_one(
     engine: RAGEngine, database_url: str, tmp_path: Path, stage: str
@@ -493,7 +496,7 @@ def test_the_partial_file_of_a_killed_backup_is_deleted_by_the_next_one(
     assert sorted(path.name for path in safe.iterdir()) == ["b.tar", "c.tar"], "one that is being written stays"
 
 
-def test_two_do_not_sweep_the_storage_at_once(library: RAGEngine, tmp_path: Path) -> None:
+def test_the_storage_is_cleaned_by_one_process_at_a_time(library: RAGEngine, tmp_path: Path) -> None:
     add(library, "a.pdf")
     stray(library, tmp_path)
     deletions = library.installation._resources.store.all_deletions

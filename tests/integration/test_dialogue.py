@@ -95,12 +95,6 @@ def test_a_figure_is_worked_out_from_the_cells_and_each_is_cited(engine: RAGEngi
     assert all(figure in quoted for figure in FIGURE.findall(said.partition(" = ")[2] if said[0] != "=" else said))
 
 
-def test_without_both_cells_the_figure_that_is_there_is_shown(engine: RAGEngine) -> None:
-    response = ask(engine, "What is the current ratio?", "Gapwell")
-    assert "not worked out: not recognised in the passages read: total current liabilities" in response.answer
-    assert [sentence.text for sentence in response.sentences] == ["Total current assets, 2021: 1,700 thousand"]
-
-
 def test_nothing_is_worked_out_where_it_is_open_whose_figures_are_meant(engine: RAGEngine) -> None:
     assert "1.75" not in ask(engine, "What is the current ratio of the industry in 2020?").answer
 
@@ -169,16 +163,6 @@ def test_figures_of_two_years_may_stand_in_different_reports(engine: RAGEngine, 
     assert {sentence.support for sentence in response.sentences} == {Support.QUOTED}
 
 
-def test_of_two_years_that_which_is_missing_is_named(engine: RAGEngine, years: list[str]) -> None:
-    response = of(engine, "How did revenue change from 2018 to 2019?", years)
-    assert (response.status, response.citations) == ("insufficient_context", ())
-    assert response.hint == (
-        "Found for 2018: Revenue was 1,465 million in 2018. (kelp-2018.pdf, page 1). In the passages read, "
-        "no revenue of 2019 was recognised."
-    )
-    assert response.nearest[0].document_name == "kelp-2018.pdf"
-
-
 # --- extracts ---
 
 
@@ -196,29 +180,9 @@ def test_a_summary_is_an_extract_section_by_section(engine: RAGEngine) -> None:
         assert " ".join((citation.quote or "").split()) == response.sentences[citation.sentence].text
 
 
-def test_a_list_has_the_items_of_the_section_that_is_named_so(engine: RAGEngine) -> None:
-    response = ask(engine, "What are the main risks?", "Northmoor")
-    count = len(response.sentences)
-    assert response.answer.startswith(f"*{prompts.LIST_NOTE.format(count=count)}*")
-    assert count >= 2
-    assert {citation.regions[0].page_number for citation in response.citations} == {3}
-
-
 def test_a_list_is_not_asked_of_several_documents_at_once(engine: RAGEngine) -> None:
     response = ask(engine, "What are the main risks?", "Northmoor", "Eastvale")
     assert "items of the list" not in response.answer
-
-
-def test_a_section_is_summed_up_by_itself(engine: RAGEngine) -> None:
-    response = ask(engine, "Summarise the section Risks", "Northmoor")
-    pages = {citation.regions[0].page_number for citation in response.citations}
-    assert pages == {3}
-
-
-def test_several_documents_get_a_few_sentences_each(engine: RAGEngine) -> None:
-    response = ask(engine, "summary", "Northmoor", "Eastvale")
-    names = [hit.document_name for _, hit in response.cited]
-    assert {name: names.count(name) for name in names} == {"Northmoor_2021.pdf": 3, "Eastvale_2021.pdf": 3}
 
 
 # --- follow-ups ---

@@ -264,6 +264,7 @@ def who_runs_it_gets(server: embedded.EmbeddedServer) -> str | None:
     return done.stdout.strip()
 
 
+@pytest.mark.long
 @only_root
 @pytest.mark.parametrize("is_served", [False, True])
 def test_a_server_that_trusted_everybody_is_brought_forward(root: Path, is_served: bool) -> None:
@@ -363,6 +364,7 @@ def test_makes_the_cluster_once_and_keeps_it(folder: Path) -> None:
         assert facts(server.url) == [1]
 
 
+@pytest.mark.long
 def test_the_server_stops_with_its_last_user(root: Path) -> None:
     with running(root) as first, running(root) as second, user(root) as (other, url):
         assert first.url == second.url == url
@@ -376,6 +378,7 @@ def test_the_server_stops_with_its_last_user(root: Path) -> None:
     assert eventually(lambda: not is_running(root))
 
 
+@pytest.mark.long
 def test_starting_while_it_stops_waits_and_starts_again(root: Path) -> None:
     for fact in range(5):
         with running(root) as server:
@@ -383,6 +386,7 @@ def test_starting_while_it_stops_waits_and_starts_again(root: Path) -> None:
             assert facts(server.url) == [*range(fact + 1)]
 
 
+@pytest.mark.long
 def test_processes_that_start_at_once_share_one_server(folder: Path) -> None:
     root = folder / "root"
     users = [User(root) for _ in range(3)]
@@ -421,12 +425,14 @@ def test_the_server_learns_and_logs_no_secrets(root: Path, monkeypatch: pytest.M
 # Processes die
 
 
+@pytest.mark.long
 def test_a_killed_user_leaves_no_server_behind(root: Path) -> None:
     with user(root) as (process, _):
         process.kill()
         assert eventually(lambda: not is_running(root))
 
 
+@pytest.mark.long
 def test_children_of_a_killed_user_have_no_share(root: Path) -> None:
     code = USER.replace("print(", "import os, subprocess; program = subprocess.Popen(['sleep', '60']); print(").replace(
         "print(",
@@ -443,6 +449,7 @@ def test_children_of_a_killed_user_have_no_share(root: Path) -> None:
             kill(program, fork)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "query",
     [
@@ -471,6 +478,7 @@ def test_a_killed_postmaster_comes_back_with_every_acknowledged_row(root: Path, 
         victim.close()
 
 
+@pytest.mark.long
 def test_a_start_during_the_return_of_the_server_waits_for_it(root: Path) -> None:
     with running(root) as server:
         add_fact(server.url, 1)
@@ -480,6 +488,7 @@ def test_a_start_during_the_return_of_the_server_waits_for_it(root: Path) -> Non
             assert facts(again.url) == [1]
 
 
+@pytest.mark.long
 def test_a_killed_supervisor_is_followed_by_another_though_nobody_starts_anew(root: Path) -> None:
     with user(root) as (_, url):
         add_fact(url, 1)
@@ -490,6 +499,7 @@ def test_a_killed_supervisor_is_followed_by_another_though_nobody_starts_anew(ro
         assert facts(url) == [1]
 
 
+@pytest.mark.long
 def test_a_start_right_after_the_supervisor_was_killed_recovers(root: Path) -> None:
     with running(root) as server:
         add_fact(server.url, 1)
@@ -499,6 +509,7 @@ def test_a_start_right_after_the_supervisor_was_killed_recovers(root: Path) -> N
             assert facts(again.url) == [1]
 
 
+@pytest.mark.long
 def test_a_server_without_supervisor_and_guard_is_replaced(root: Path) -> None:
     with running(root) as server:
         add_fact(server.url, 1)
@@ -511,6 +522,7 @@ def test_a_server_without_supervisor_and_guard_is_replaced(root: Path) -> None:
             assert facts(again.url) == [1]
 
 
+@pytest.mark.long
 def test_a_terminated_supervisor_stops_the_server_in_good_order(root: Path) -> None:
     with running(root):
         terminated = supervisor(root)
@@ -519,6 +531,7 @@ def test_a_terminated_supervisor_stops_the_server_in_good_order(root: Path) -> N
         assert "database system is shut down" in (root / "postgres.log").read_text()
 
 
+@pytest.mark.long
 def test_everything_killed_at_once_loses_nothing(root: Path) -> None:
     with user(root) as (process, url):
         add_fact(url, 1)
@@ -528,6 +541,7 @@ def test_everything_killed_at_once_loses_nothing(root: Path) -> None:
         assert facts(server.url) == [1]
 
 
+@pytest.mark.long
 def test_an_interrupted_making_of_the_cluster_is_begun_again(folder: Path) -> None:
     root = folder / "root"
     process = User(root)
@@ -581,11 +595,13 @@ def rename_process(file: Path, pid: int) -> None:
     file.write_text(f"{pid}\n{rest}")
 
 
+@pytest.mark.long
 def test_a_stale_pid_of_a_dead_process_is_no_obstacle(stale_root: Path) -> None:
     with running(stale_root) as server:
         assert facts(server.url) == [1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("namesake", [process_of_the_server_account, zombie])
 def test_a_stale_pid_that_names_another_process_is_no_obstacle(
     stale_root: Path, namesake: Callable[[], contextlib.AbstractContextManager[int]]
@@ -598,6 +614,7 @@ def test_a_stale_pid_that_names_another_process_is_no_obstacle(
         os.kill(pid, 0)  # and it was left alone
 
 
+@pytest.mark.long
 def test_an_unreadable_pid_file_is_no_obstacle(stale_root: Path) -> None:
     (stale_root / "pgdata" / "postmaster.pid").write_text("")
     with running(stale_root) as server:

@@ -131,6 +131,7 @@ def test_engine_query_respects_constraints(engine: RAGEngine) -> None:
     assert len(engine.query("Which note says that the harbour was inspected?")) == 5
 
 
+@pytest.mark.long
 def test_engine_query_with_a_thousand_documents(engine: RAGEngine, create_test_file: Create) -> None:
     """How long it takes is measured by `python -m benchmarks contract`."""
     add_documents(engine, MADE)
@@ -286,12 +287,6 @@ def test_taking_in_the_same_again_changes_nothing(engine: RAGEngine, create_test
     before = engine.documents.list()
     assert engine.ingest([path]) == {"ingested_count": 1, "failed_count": 0, "chunk_count": 0, "failed_files": []}
     assert engine.documents.list() == before
-
-
-def test_copies_at_two_paths_are_two_documents(engine: RAGEngine, create_test_file: Create) -> None:
-    paths = [create_test_file(name, "# Title\nContent") for name in ("one.md", "two.md")]
-    assert engine.ingest(paths)["failed_count"] == 0
-    assert {document.source for document in engine.documents.list()} == set(paths)
 
 
 def test_a_document_is_deleted_by_id_or_path_and_comes_back_when_taken_in_again(

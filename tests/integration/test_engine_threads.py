@@ -57,6 +57,7 @@ def disturb(engine: RAGEngine, own: uuid.UUID, mine: set[uuid.UUID]) -> None:
         assert seen <= mine
 
 
+@pytest.mark.long
 @pytest.mark.timeout(600)
 def test_deleted_and_foreign_documents_never_come_back(ann: RAGEngine) -> None:
     bob = ann.installation.for_user("bob")

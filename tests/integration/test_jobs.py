@@ -130,22 +130,7 @@ def test_jobs_are_listed_the_latest_first(engine: RAGEngine, document_id: uuid.U
     assert [job.id for job in engine.jobs.list(limit=1, offset=1)] == [first.id]
 
 
-def test_what_cannot_be_asked_is_refused_at_once(engine: RAGEngine, document_id: uuid.UUID) -> None:
+def test_an_invalid_job_is_refused_at_once(engine: RAGEngine, document_id: uuid.UUID) -> None:
     with pytest.raises(errors.NotFoundError):
         engine.jobs.start_reindex({"indexName": "no such index"})
     assert engine.jobs.list() == []
-
-
-def test_the_same_upload_twice_is_one_document(engine: RAGEngine) -> None:
-    content, other = pdfs.plain(), pdfs.pages(1)
-    first, is_new = engine.documents.upload(content, "a.pdf", key="k1")
-    assert is_new
-    assert engine.documents.upload(content, "a.pdf", key="k1") == (first, False)
-    with pytest.raises(errors.ValidationError, match="another file"):
-        engine.documents.upload(other, "a.pdf", key="k1")
-    with pytest.raises(errors.DuplicateError):
-        engine.documents.upload(content, "a.pdf", key="k2")
-    assert engine.installation.for_user("bob").documents.upload(other, "b.pdf", key="k1")[1]  # a key is its user's own
-    engine.documents.trash([first.id])
-    engine.documents.purge([first.id])
-    assert engine.documents.upload(content, "a.pdf", key="k1")[1]

@@ -107,13 +107,6 @@ def test_both_pages_of_a_question_in_two_steps_are_found_only_by_look_ups(desk: 
     assert set(names(desk.search(question(port), lookups=4))[:3]) >= both(port)
 
 
-def test_reranking_keeps_both_pages_among_the_first(desk: Desk) -> None:
-    for port in OWNERS:
-        desk.server.replies += steps(port)
-        response = desk.search(question(port), lookups=4, rerank={"enabled": True})
-        assert set(names(response)[:3]) >= both(port)
-
-
 @pytest.mark.parametrize("mode", ["vector", "lexical", "hybrid"])
 def test_two_look_ups_have_both_their_pages_among_the_first(desk: Desk, mode: str) -> None:
     asked = ["who has led Umbra", "who has led Vardo"]
@@ -140,24 +133,6 @@ def test_the_trace_tells_every_step(desk: Desk) -> None:
     found = {candidate.outcome for candidate in response.trace.candidates if candidate.hit in (1, 2)}
     assert found == {"returned"}
     assert response.usage.embedding_tokens > desk.search(question("Lindmark")).usage.embedding_tokens
-
-
-def test_each_step_is_asked_for_once(desk: Desk) -> None:
-    desk.server.replies += steps("Zell")
-    first = desk.search(question("Zell"), lookups=4)
-    assert names(desk.search(question("Zell"), lookups=4)) == names(first)
-    assert len(desk.server.requests) == 3
-    (cache,) = [cache for cache in desk.engine.store.caches.stats() if cache.kind == "lookups"]
-    assert (cache.entries, cache.hits, cache.misses) == (3, 3, 3)
-
-
-@pytest.mark.parametrize("reply", ["I cannot help with that.", "", "ENOUGH", "1. Skagen\n2. Umbra"])
-def test_a_reply_that_cannot_be_read_leaves_the_search_as_it_is(desk: Desk, reply: str) -> None:
-    alone = desk.search(question("Tarifa"))
-    desk.server.replies.append(reply)
-    response = desk.search(question("Tarifa"), lookups=4)
-    assert len(desk.server.requests) == 1
-    assert (response.results, response.trace) == (alone.results, alone.trace)
 
 
 def test_a_look_up_is_understood_as_a_question_is(desk: Desk) -> None:

@@ -243,7 +243,7 @@ def test_a_cancelled_job_keeps_what_is_answered(engine: RAGEngine, ids: list[uui
     assert engine.matrices.fill(matrix.id).id != job_id
 
 
-def test_it_is_taken_along_without_formulas(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
+def test_an_exported_matrix_has_no_formulas(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
     found = filled(engine, ids, [SHIPS, MAYOR, "=1+1 is what?"])
     workbook = openpyxl.load_workbook(io.BytesIO(engine.matrices.export(found.matrix.id, "xlsx")))
     table, evidence = workbook["Matrix"], workbook["Evidence"]
@@ -259,7 +259,7 @@ def test_it_is_taken_along_without_formulas(engine: RAGEngine, ids: list[uuid.UU
     assert "[p. 1]" in rows[1][1]
 
 
-def test_it_goes_with_its_answers_and_is_nobody_elses(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
+def test_a_deleted_matrix_takes_its_answers_and_others_see_none(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
     found = filled(engine, ids[:1], [SHIPS])
     bob = engine.installation.for_user("bob")
     assert bob.store.matrices.list() == []

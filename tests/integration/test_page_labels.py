@@ -2,7 +2,6 @@
 
 import json
 import uuid
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -46,7 +45,7 @@ def cited(answer: AnswerResponse) -> dict[int, str | None]:
     return {citation.lines_in(hit)[0].page_number: citation.page_label for citation, hit in answer.cited}
 
 
-def test_they_are_kept_with_the_document(engine: RAGEngine, birds: uuid.UUID) -> None:
+def test_page_labels_are_stored_with_the_document(engine: RAGEngine, birds: uuid.UUID) -> None:
     labels = engine.documents.get(birds).page_labels
     assert labels == {number: str(number - FRONT) for number in range(FRONT + 1, PAGES + 1)}
 
@@ -120,25 +119,3 @@ def test_citations_and_hits_tell_what_is_printed_and_the_number(engine: RAGEngin
     assert answer.contexts[0].page_name(5) == "p. 2 (page 5 of 12)"
     found = SearchBody.of(engine.search({"query": "The heron nested in 1901"})).results[0]
     assert (found.page, found.page_label) == (1, None)
-
-
-def test_an_extract_tells_them_too(engine: RAGEngine, birds: uuid.UUID) -> None:
-    labels = cited(engine.answer("Summarise the document."))
-    assert labels
-    assert all(label == (str(page - FRONT) if page > FRONT else None) for page, label in labels.items())
-
-
-def test_a_kept_answer_still_tells_them(engine: RAGEngine, birds: uuid.UUID) -> None:
-    chat = engine.chats.start("Birds")
-    turn = engine.chats.ask(chat.id, "How many nests of the avocet did wardens count?")
-    (kept,) = engine.chats.messages(chat.id, last=1)
-    assert kept.response == turn.response
-    assert kept.response is not None
-    assert kept.response.contexts[0].page_labels == {5: "2"}
-
-
-def test_an_export_tells_them(engine: RAGEngine, birds: uuid.UUID, tmp_path: Path) -> None:
-    engine.chats.ask(engine.chats.start("Birds").id, "How many nests of the avocet did wardens count?")
-    engine.exports.write(tmp_path / "out")
-    *_, last = (tmp_path / "out" / "conversations.jsonl").read_text("utf-8").splitlines()
-    assert '"pageLabel": "2"' in last or '"pageLabel":"2"' in last

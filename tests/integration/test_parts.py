@@ -59,7 +59,7 @@ def found(engine: RAGEngine, query: str) -> set[str]:
 # --- taking in ---
 
 
-def test_what_is_in_a_mail_is_a_document_of_its_own(engine: RAGEngine) -> None:
+def test_attachments_of_a_mail_are_documents(engine: RAGEngine) -> None:
     mail = take_in(engine, mails.eml(FILES | {"report.pdf": pdfs.plain()}))
     assert mail.status is DocumentStatus.READY
     parts = parts_of(engine, mail)
@@ -79,7 +79,7 @@ def test_what_is_in_a_mail_is_a_document_of_its_own(engine: RAGEngine) -> None:
     assert engine.files.original(parts["tides.txt"].id).read_bytes() == TIDES
 
 
-def test_what_is_in_what_is_in_it_too_until_it_is_too_deep(engine: RAGEngine) -> None:
+def test_nested_attachments_are_documents_up_to_a_depth(engine: RAGEngine) -> None:
     content = mails.archive({"a.txt": ANCHOR})
     for level in range(5):
         content = mails.archive({f"level {level}.zip": content})
@@ -105,7 +105,7 @@ def test_the_limits_are_those_of_the_outermost(engine: RAGEngine, registry: prov
         assert len(left_out) == 4 + 16 - 10
 
 
-def test_what_is_there_already_is_not_added_again(engine: RAGEngine) -> None:
+def test_known_attachments_are_not_added_again(engine: RAGEngine) -> None:
     first = take_in(engine, TIDES, "Tides.txt")
     gone = take_in(engine, ANCHOR, "Anchor.txt")
     engine.documents.trash([gone.id])
@@ -188,7 +188,7 @@ def test_a_part_may_come_back_alone_and_stays_when_its_mail_is_purged(engine: RA
         engine.files.original(parts["b.txt"].id)
 
 
-def test_what_another_mail_has_too_stays(engine: RAGEngine) -> None:
+def test_an_attachment_of_another_mail_stays(engine: RAGEngine) -> None:
     first = take_in(engine, mails.eml({"a.txt": TIDES, "b.txt": ANCHOR}), "first.eml")
     second = take_in(engine, mails.eml({"c.txt": TIDES}, subject="second"), "second.eml")
     engine.documents.trash([first.id])
@@ -209,20 +209,6 @@ def test_parts_of_what_was_thrown_away_while_it_was_read_are_there_too(engine: R
 
 
 # --- whose they are ---
-
-
-def test_no_user_sees_what_is_in_the_mails_of_another(engine: RAGEngine) -> None:
-    content = mails.eml({"a.txt": TIDES})
-    mine = take_in(engine, content)
-    other = engine.installation.for_user("eve")
-    assert not other.documents.attachments(mine.id)
-    assert not other.documents.trash([part.id for part in engine.documents.attachments(mine.id)])
-    theirs = other.documents.add(content, "Offer.eml")
-    work(engine)
-    (part,) = other.documents.attachments(theirs.id)
-    assert part.user_id == "eve"
-    assert part.id not in {document.id for document in engine.documents.list()}
-    assert {document.user_id for document in engine.documents.list()} == {mine.user_id}
 
 
 # --- folders ---

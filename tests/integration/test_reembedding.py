@@ -4,7 +4,7 @@ import concurrent.futures
 import json
 import threading
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -78,7 +78,7 @@ def states(engine: RAGEngine) -> dict[str, str]:
 
 @pytest.mark.usefixtures("library")
 @pytest.mark.parametrize("model", [WORDS, SHORT])
-def test_built_beside_switched_and_rolled_back(engine: RAGEngine, model: str) -> None:
+def test_a_generation_is_built_switched_to_and_rolled_back(engine: RAGEngine, model: str) -> None:
     before = {query: found(engine, query) for query in QUESTIONS.values()}
     told: list[tuple[int, int]] = []
     generation = engine.indexes.generations("default").build(model, lambda _, done, total: told.append((done, total)))
@@ -113,7 +113,7 @@ def test_built_beside_switched_and_rolled_back(engine: RAGEngine, model: str) ->
 
 
 @pytest.mark.usefixtures("library")
-def test_there_must_be_something_to_switch_to_and_the_active_vectors_stay(engine: RAGEngine) -> None:
+def test_invalid_builds_switches_and_drops_are_refused(engine: RAGEngine) -> None:
     with pytest.raises(errors.IndexError, match="pagelight reembed"):
         engine.indexes.generations().switch()
     assert engine.indexes.generations("default").build(LOCAL).state == "active"
@@ -129,7 +129,7 @@ def test_there_must_be_something_to_switch_to_and_the_active_vectors_stay(engine
         engine.indexes.generations("no such index").build(WORDS)
 
 
-def test_what_changes_during_a_build_is_in_both(engine: RAGEngine, library: dict[str, uuid.UUID]) -> None:
+def test_changes_during_a_build_reach_both_generations(engine: RAGEngine, library: dict[str, uuid.UUID]) -> None:
     changed = threading.Event()
 
     def change(_stage: str, done: int, _total: int) -> None:
@@ -241,7 +241,7 @@ def test_a_drop_ends_the_build(engine: RAGEngine) -> None:
 
 
 @pytest.mark.usefixtures("library")
-def test_one_process_builds(engine: RAGEngine) -> None:
+def test_two_processes_do_not_build_the_same_generation(engine: RAGEngine) -> None:
     refused: list[str] = []
 
     def build_too(_stage: str, _done: int, _total: int) -> None:
@@ -300,7 +300,7 @@ def test_the_setting_is_refused_with_the_command_until_the_switch(
     assert found(engine, QUESTIONS["harbour.pdf"])[0][0] == "harbour.pdf"
 
 
-def test_both_are_compared_on_the_users_questions(
+def test_generations_are_compared_on_the_users_questions(
     engine: RAGEngine, library: dict[str, uuid.UUID], tmp_path: Path, registry: providers.Registry
 ) -> None:
     file = tmp_path / "questions.jsonl"
@@ -333,21 +333,3 @@ def test_both_are_compared_on_the_users_questions(
     engine.indexes.generations("default").build(WORDS)
     with pytest.raises(errors.ValidationError, match="No question"):
         engine.indexes.generations("default").compare(file, 2)
-
-
-@pytest.mark.usefixtures("library")
-def test_another_user_has_generations_of_their_own(engine: RAGEngine) -> None:
-    engine.indexes.generations("default").build(WORDS)
-    other = engine.installation.for_user("bob")
-    calls: list[Callable[[], object]] = [
-        lambda: other.indexes.generations().list(),
-        lambda: other.indexes.generations("default").build(WORDS),
-        lambda: other.indexes.generations().switch(),
-        lambda: other.indexes.generations().rollback(),
-        lambda: other.indexes.generations().drop(),
-        lambda: other.indexes.generations(str(engine.indexes.ensure().id)).switch(),
-    ]
-    for call in calls:
-        with pytest.raises(errors.NotFoundError):
-            call()
-    assert states(engine) == {LOCAL: "active", WORDS: "ready"}

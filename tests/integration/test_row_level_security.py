@@ -110,7 +110,7 @@ def unguarded(unguarded_url: str) -> Iterator[World]:
 
 
 @pytest.mark.parametrize("method", CASES)
-def test_others_get_nothing_where_no_statement_asks_for_the_user(unguarded: World, method: str) -> None:
+def test_row_level_security_alone_hides_rows_of_another_user(unguarded: World, method: str) -> None:
     before = snapshot(unguarded)
     assert not found_by(unguarded, method, OTHER)
     assert snapshot(unguarded) == before

@@ -258,7 +258,7 @@ def test_a_document_is_embedded_by_one_worker_at_a_time(
     assert chunk_rows(engine, words_only) == (PAGES, EMBED_BATCH)
 
 
-def test_whoever_claims_what_another_has_just_done_tells_so(
+def test_claiming_a_finished_document_says_that_it_is_finished(
     engine: RAGEngine, words_only: Document, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While it was claimed in vain, the lane that it waits for found it claimed, and nothing to do."""
@@ -434,6 +434,7 @@ while engine.installation.worker_tasks.process_next(Lane.EMBEDDING, lambda: Fals
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("batches", [0, 1])
 def test_what_a_killed_worker_leaves_is_finished_by_the_next(
     engine: RAGEngine, database_url: str, tmp_path: Path, batches: int
@@ -562,6 +563,7 @@ def test_what_goes_on_failing_is_given_up_and_a_user_may_try_at_once(
     assert engine.documents.get(document.id).searchable
 
 
+@pytest.mark.long
 def test_a_parser_that_is_killed_each_time_does_not_fail_its_document(
     engine: RAGEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

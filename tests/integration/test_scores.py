@@ -80,34 +80,6 @@ def test_more_documents_do_not_change_a_score(engine: RAGEngine) -> None:
         assert large.final_score == pytest.approx(small.final_score, abs=0.03)
 
 
-def test_scores_fall_along_the_order(engine: RAGEngine) -> None:
-    for query in (SHIPS, PASSENGERS, "xylophone quasar", "page 1 of the harbour"):
-        scores = [hit.final_score for hit in search(engine, query, "large", min_score=0.0).results]
-        assert scores == sorted(scores, reverse=True)
-        assert all(0 <= score <= 1 for score in scores)
-
-
-def test_fused_by_ranks_a_score_is_the_sum_over_both_lists_and_none_is_too_low(engine: RAGEngine) -> None:
-    found = search(engine, SHIPS, "large", fusion="rrf", rrf_k=60)
-    assert len(found.results) >= 2
-    assert found.min_score == 0.0
-    for hit in found.results:
-        ranks = [rank for rank in (hit.vector_rank, hit.lexical_rank) if rank]
-        assert hit.final_score == pytest.approx(sum(1 / (60 + rank) for rank in ranks))
-
-
-def test_without_weight_words_or_vectors_are_not_searched(engine: RAGEngine) -> None:
-    by_meaning = search(engine, SHIPS, "large", lexical_weight=0.0, min_score=0.0, trace=True)
-    assert {hit.lexical_score for hit in by_meaning.results} == {None}
-    assert by_meaning.trace is not None
-    assert {candidate.document_score for candidate in by_meaning.trace.candidates} == {None}
-    in_vector_mode = search(engine, SHIPS, "large", mode="vector", min_score=0.0)
-    assert [hit.chunk.id for hit in by_meaning.results] == [hit.chunk.id for hit in in_vector_mode.results]
-    by_words = search(engine, SHIPS, "large", vector_weight=0.0, min_score=0.0)
-    assert {hit.vector_score for hit in by_words.results} == {None}
-    assert by_words.usage.embedding_tokens == 0
-
-
 def test_the_vector_of_a_query_is_looked_up_once(engine: RAGEngine) -> None:
     def lookups() -> int:
         return sum(cache.hits for cache in engine.store.caches.stats() if cache.kind == "embeddings")

@@ -171,9 +171,7 @@ def _chunk(team: Team) -> uuid.UUID:
 
 
 @pytest.mark.parametrize("asker", ["reader", "writer", "analyst"])
-def test_who_is_shared_a_collection_with_reads_it_until_that_is_withdrawn(
-    team: Team, database_url: str, asker: str
-) -> None:
+def test_a_shared_collection_is_readable_until_unshared(team: Team, database_url: str, asker: str) -> None:
     asked = {"reader": READER, "writer": WRITER, "analyst": GROUP}[asker]
     with psycopg.connect(database_url) as connection:
         connection.execute("INSERT INTO accounts (user_id) VALUES ('analyst')")
@@ -237,7 +235,7 @@ def test_the_trash_is_not_for_readers(team: Team) -> None:
     assert team.db.of(VICTIM).chunks.with_words(team.owner.index.id, "threw away", 5)
 
 
-def test_who_loses_the_right_to_write_sees_the_trash_no_more(team: Team) -> None:
+def test_a_former_writer_does_not_see_the_trash(team: Team) -> None:
     team.give(WRITER)
     opened = team.shared("writer")
     assert opened.documents.get(team.trashed.id).id == team.trashed.id

@@ -241,15 +241,6 @@ def test_when_a_document_was_purged_is_told_to_its_owner_alone(team: Team) -> No
             assert not isinstance(refused.value, errors.PurgedError)
 
 
-def test_members_do_not_share(team: Team) -> None:
-    member = team.owner.installation.for_user("member")
-    add(member, "own.txt", "Mine.", "default")
-    with pytest.raises(errors.ForbiddenError):
-        member.sharing.share({"grantee": "reader"})
-    assert not member.sharing.allowed
-    assert not member.audit.sees_all
-
-
 def test_no_cell_of_the_audit_is_a_formula(tmp_path: Path) -> None:
     names = ["=cmd|' /C calc'!A0", "+1", "-1", "@x", "\t=1", "plain"]
     entries = [

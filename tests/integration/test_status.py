@@ -18,7 +18,7 @@ def lane(status: Status, name: str) -> LaneStatus:
     return next(lane for lane in status.lanes if lane.lane == name)
 
 
-def test_what_waits_and_what_somebody_is_at_are_told_apart(engine: RAGEngine) -> None:
+def test_waiting_and_running_work_are_counted_apart(engine: RAGEngine) -> None:
     first = engine.documents.add(pdfs.plain(["The first."]), "first.pdf")
     engine.documents.add(pdfs.plain(["The second."]), "second.pdf")
     engine.installation.for_user("bob").documents.add(pdfs.plain(["The third."]), "third.pdf")
@@ -91,7 +91,7 @@ def test_the_last_backup_is_remembered_and_looked_for(engine: RAGEngine, tmp_pat
 # --- room ---
 
 
-def test_little_room_is_said_before_it_is_too_little(tmp_path: Path) -> None:
+def test_low_disk_space_is_a_warning(tmp_path: Path) -> None:
     free = shutil.disk_usage(tmp_path).free // MB
     low = load_config(rag_data_dir=tmp_path, rag_disk_warning_mb=free * 2, rag_disk_reserve_mb=0)
     full = load_config(rag_data_dir=tmp_path, rag_disk_reserve_mb=free * 2)
@@ -113,7 +113,7 @@ def test_a_file_is_refused_that_would_leave_less_than_the_reserve(tmp_path: Path
     assert isinstance(refused.value, errors.StoreError)
 
 
-def test_what_is_refused_leaves_nothing(database_url: str, tmp_path: Path) -> None:
+def test_a_refused_upload_leaves_nothing(database_url: str, tmp_path: Path) -> None:
     config = load_config(rag_data_dir=tmp_path / "data", rag_database_url=database_url, rag_disk_reserve_mb=10**9)
     with RAGEngine(config) as engine:
         with pytest.raises(errors.DiskFullError):

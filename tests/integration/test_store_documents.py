@@ -106,7 +106,7 @@ def test_only_the_trash_is_purged(owner: Owner) -> None:
     assert owner.add("a.pdf").status is DocumentStatus.QUEUED  # no longer a duplicate
 
 
-def test_states(owner: Owner) -> None:
+def test_a_document_moves_between_its_states(owner: Owner) -> None:
     document, documents = owner.add("a.pdf"), owner.db.of("ann").documents
     documents.update_progress(document.id, DocumentStatus.PARSING, 3, 10)
     parsing = documents.get(document.id)
@@ -168,7 +168,7 @@ def test_an_empty_index_takes_another_space(owner: Owner) -> None:
     assert owner.db.of("ann").indexes.get_by_id(index.id) == index
 
 
-def test_stats(owner: Owner) -> None:
+def test_statistics_count_documents_pages_and_chunks(owner: Owner) -> None:
     owner.ready("a.pdf", ["one two", "three"])
     owner.db.of("ann").documents.trash([owner.ready("b.pdf", ["four"]).id])
     owner.db.of("ann").documents.fail(owner.add("c.pdf").id, "code", "message")

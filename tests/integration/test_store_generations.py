@@ -57,10 +57,6 @@ def nearest(owner: Owner, space: EmbeddingSpace, query: list[float]) -> list[tup
     ]
 
 
-def states(owner: Owner) -> list[str]:
-    return [found.state.value for found in owner.db.of(owner.user_id).generations.list(owner.index.id)]
-
-
 @pytest.mark.parametrize("space", SPACES, ids=lambda space: space.model)
 def test_both_spaces_are_searched_apart_and_the_same_chunks_found(owner: Owner, space: EmbeddingSpace) -> None:
     document = owner.ready("a.pdf", TEXTS)
@@ -84,41 +80,6 @@ def test_both_spaces_are_searched_apart_and_the_same_chunks_found(owner: Owner, 
     assert len(owner.db.of("ann").chunks.page_lines([(document.id, 1), (document.id, 2)])) == 2
     assert nearest(owner, space, vector(space, TEXTS[1])) == new
     assert nearest(owner, SPACE, random_vector(TEXTS[1])) == old
-
-
-def test_an_incomplete_generation_cannot_be_switched_to(owner: Owner) -> None:
-    owner.ready("a.pdf", TEXTS)
-    trashed = owner.ready("b.pdf", ["in the trash, from which it may come back"])
-    owner.db.of("ann").documents.trash([trashed.id])
-    generation = owner.db.of("ann").generations.add(owner.index.id, SAME_SIZE)
-    missing = owner.db.of("ann").generations.missing(generation)
-    assert embed(owner, SAME_SIZE, missing[0])
-    half = present(owner, 2)
-    assert (half.state, half.progress.done, half.progress.total) == (GenerationState.BUILDING, 2, 3)
-    assert owner.db.of("ann").generations.switch(generation) is None
-    assert owner.db.of("ann").indexes.get("default") == owner.index
-    assert embed(owner, SAME_SIZE, trashed.id)
-    assert owner.db.of("ann").generations.switch(generation) is not None
-
-
-def test_states_follow_switch_rollback_and_drop(owner: Owner) -> None:
-    owner.ready("a.pdf", TEXTS)
-    second = build(owner, SAME_SIZE)
-    assert states(owner) == ["active", "ready"]
-    owner.db.of("ann").generations.switch(second)
-    assert states(owner) == ["retired", "active"]
-    index = owner.db.of("ann").generations.switch(present(owner, 1))
-    assert index == owner.index
-    assert states(owner) == ["active", "ready"]
-    owner.db.of("ann").generations.switch(second)
-    build(owner, OTHER_SIZE)
-    assert states(owner) == ["retired", "active", "ready"]
-    owner.db.of("ann").generations.drop(present(owner, 1))
-    assert states(owner) == ["active", "ready"]
-    with pytest.raises(errors.NotFoundError, match="dropped"):
-        owner.db.of("ann").generations.drop(present(owner, 3).model_copy(update={"generation": 1}))
-    with pytest.raises(errors.IndexError, match="uses the vectors"):
-        owner.db.of("ann").generations.drop(present(owner, 2))
 
 
 def test_a_drop_takes_the_rows_of_that_generation_only(owner: Owner, database_url: str) -> None:
@@ -175,14 +136,7 @@ def test_a_purged_document_is_gone_everywhere_and_stays_so(owner: Owner, databas
         )
 
 
-def test_an_empty_index_takes_another_model_and_forgets_its_generations(owner: Owner) -> None:
-    owner.db.of("ann").generations.add(owner.index.id, SAME_SIZE)
-    index = owner.db.of("ann").indexes.ensure("default", SAME_SIZE, owner.index.chunking)
-    assert (index.id, index.space) == (owner.index.id, SAME_SIZE)
-    (only,) = owner.db.of("ann").generations.list(index.id)
-    assert (only.generation, only.space, only.state) == (index.generation, SAME_SIZE, GenerationState.ACTIVE)
-
-
+@pytest.mark.long
 def test_documents_replaced_while_switches_happen_are_always_whole(owner: Owner) -> None:
     """A writer either comes before a switch, which then waits for its vectors, or after it, and is told so."""
     document = owner.ready("a.pdf", TEXTS)

@@ -596,7 +596,7 @@ def test_every_public_method_has_a_case(world: World) -> None:
 
 
 @pytest.mark.parametrize("method", CASES)
-def test_others_get_nothing_and_change_nothing(world: World, method: str) -> None:
+def test_no_method_reads_or_changes_rows_of_another_user(world: World, method: str) -> None:
     before = snapshot(world)
     for user in OTHERS:
         assert not found_by(world, method, user), f"{method} as {user!r}"

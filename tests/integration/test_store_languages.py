@@ -90,14 +90,6 @@ def test_chunks_of_all_languages_are_ranked_together(owner: Owner) -> None:
     assert set(found(owner, "Tesla", owner.scope_of(document_ids=[third.id]))) == {(third.id, 1)}
 
 
-def test_nobody_finds_what_is_anothers_in_any_language(owner: Owner, german: Document) -> None:
-    other = Owner.of(owner.db, "bob")
-    own = other.ready("wohnhaus.pdf", ["Ein Haus."], language="german")
-    assert found(other, "Häuser") == [(own.id, 1)]
-    assert found(owner, "Häuser") == [(german.id, 1)]
-    assert found(other, "Häuser", owner.scope) == []
-
-
 def test_read_anew_a_document_may_be_of_another_language(owner: Owner) -> None:
     document = owner.ready("haus.pdf", HOUSES)
     assert document.language == "english"

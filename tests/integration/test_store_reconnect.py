@@ -126,6 +126,7 @@ def crashing() -> Iterator[tuple[Owner, Path]]:
         server.close()
 
 
+@pytest.mark.long
 def test_a_killed_server_is_back_with_all_that_was_confirmed(crashing: tuple[Owner, Path]) -> None:
     owner, pid_file = crashing
     for _ in range(2):

@@ -257,6 +257,7 @@ def test_indexes_of_one_user_are_apart(db: store.Store) -> None:
     ] == [document.id]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("compared", [dense.COMPARED, 0])
 def test_a_small_share_is_found_whole_through_the_index(
     db: store.Store, database_url: str, monkeypatch: pytest.MonkeyPatch, compared: int

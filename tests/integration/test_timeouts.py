@@ -67,6 +67,7 @@ def until_it_answers(owner: Owner) -> None:
     pytest.fail("the pool did not recover")
 
 
+@pytest.mark.long
 def test_a_frozen_server_is_told_of_and_goes_on_where_it_stood(database: Database) -> None:
     owner, server = database
     confirmed = owner.add("b.pdf")
@@ -91,6 +92,7 @@ def test_a_frozen_server_is_told_of_and_goes_on_where_it_stood(database: Databas
     assert owner.ready("c.pdf", ["more words"]).name == "c.pdf"
 
 
+@pytest.mark.long
 def test_many_who_ask_at_once_are_all_told_and_leave_no_connection_behind(database: Database) -> None:
     owner, server = database
     results: list[object] = []
@@ -161,7 +163,7 @@ def test_a_statement_beside_others_is_waited_for(patient: Database) -> None:
         assert computed.result() == [{"slept": ""}]
 
 
-def test_a_worker_is_patient(engine: RAGEngine) -> None:
+def test_a_worker_waits_longer_for_the_database(engine: RAGEngine) -> None:
     server = timeouts.breaker_for(engine.installation._resources.database_url)
     server.check_timeout_seconds = timeouts.CHECK_TIMEOUT_SECONDS
     worker.run(engine.installation, wait=False)

@@ -113,7 +113,7 @@ def test_a_document_that_lost_its_file_gets_it_by_uploading_again(
         assert engine.documents.upload(PLAIN, "a.pdf", key=key)[1] is False
 
 
-def test_one_in_the_trash_without_its_file_counts_as_not_there(engine: RAGEngine, bare: Document) -> None:
+def test_uploading_again_restores_a_trashed_document_without_its_file(engine: RAGEngine, bare: Document) -> None:
     engine.documents.trash([bare.id])
     assert engine.documents.upload(PLAIN, "a.pdf")[0].id == bare.id
     worker.run(engine.installation, wait=False)

@@ -336,24 +336,6 @@ def test_an_index_read_anew_leaves_older_versions(engine: RAGEngine) -> None:
 # --- other users ---
 
 
-def test_another_users_documents_have_no_versions_here(installation: Installation) -> None:
-    ada, bob = installation.for_user("ada"), installation.for_user("bob")
-    first, second = two_versions(ada)
-    mine = read(bob, FIRST)
-    with pytest.raises(errors.NotFoundError):
-        add(bob, ["Ships."], replaces=second.id)
-    for call in (
-        lambda: bob.versions.list(first.id),
-        lambda: bob.versions.make_current(first.id),
-        lambda: bob.versions.diff(first.id, second.id),
-        lambda: bob.versions.diff(mine.id, second.id),
-    ):
-        with pytest.raises(errors.NotFoundError):
-            call()
-    assert bob.documents.add(pdf(SECOND), "harbour.pdf", on_same_name="version", enqueue=False).lineage_id == mine.id
-    assert searched(ada) == {second.id}
-
-
 # --- old answers, and what differs ---
 
 
@@ -390,7 +372,7 @@ def test_old_answers_say_what_became_of_their_quotes(engine: RAGEngine) -> None:
     assert engine.versions.later_places(answers[:1]) == [{}]
 
 
-def test_what_differs_is_told_by_paragraph(engine: RAGEngine) -> None:
+def test_versions_are_compared_by_paragraph(engine: RAGEngine) -> None:
     first, second = two_versions(engine)
     diff = engine.versions.diff(first.id, second.id)
     assert [(one.kind, one.old and one.old.text, one.new and one.new.text) for one in diff.changes] == [

@@ -59,7 +59,7 @@ def ranked(question: str, *hits: Hit) -> list[str]:
         ("What did the paper segment of Tolhaven earn in 2022?", "Paper – 2022: 514; 2021: 496"),
     ],
 )
-def test_one_sentence_or_row_answers(question: str, answer: str, reranker: providers.CrossEncoder) -> None:
+def test_the_answer_is_one_sentence_or_row(question: str, answer: str, reranker: providers.CrossEncoder) -> None:
     choice = choose(question, [RIVER, REPORT], reranker=reranker)
     assert texts(choice) == [answer]
     assert extractive_answer.MIN_LIKELIHOOD <= choice.likelihood <= 1.0

@@ -151,7 +151,7 @@ def test_the_parts_of_a_document_are_its_headings_or_its_numbered_clauses() -> N
     assert found == (["Fees. The fee is 5.", "Term. Two years.", "Law."], 3)
 
 
-def test_there_is_no_list_without_items() -> None:
+def test_a_list_needs_items() -> None:
     assert items([BODY, TAIL], "What are the main risks?") is None
     assert find_list([], AskedList(frozenset({"term"}), is_main=True)) is None
 

@@ -39,7 +39,7 @@ def quoted(*texts: str, name: str = "northmoor-2021.pdf") -> Hit:
         ("Who bought the ferry?", "It was sold to Harbour Holdings plc in 2019."),
     ],
 )
-def test_somebody_is_named(question: str, text: str) -> None:
+def test_names_of_persons_are_recognised(question: str, text: str) -> None:
     assert has_new_name(text, question)
 
 
@@ -61,7 +61,7 @@ def test_somebody_is_named(question: str, text: str) -> None:
         (AUDITOR, ""),
     ],
 )
-def test_nobody_is_named(question: str, text: str) -> None:
+def test_other_words_are_no_names_of_persons(question: str, text: str) -> None:
     assert not has_new_name(text, question)
 
 

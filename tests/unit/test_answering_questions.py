@@ -96,7 +96,7 @@ def test_every_text_may_be_what_is_asked_for_in_general() -> None:
         ("2019/2020", {"2019", "2020"}),
     ],
 )
-def test_years(text: str, years: set[str]) -> None:
+def test_years_of_a_question_are_found(text: str, years: set[str]) -> None:
     assert years_of(text) == years
 
 
@@ -149,7 +149,7 @@ def test_what_a_vocabulary_knows_is_no_name_and_its_words_are_sought_too() -> No
     assert asked.also == (("resear", "develo"),)
 
 
-def test_pages() -> None:
+def test_pages_of_a_question_are_found() -> None:
     assert parse_question("What stands on page 2?").pages == {"2"}
     assert parse_question("What stands on pages 2 and 3?").pages == {"2", "3"}
     assert parse_question("What stands on the first page?").pages == {"#1"}

@@ -89,7 +89,7 @@ def units(passage: Passage) -> list[str]:
         ("  \n ", []),
     ],
 )
-def test_sentences(text: str, expected: list[str]) -> None:
+def test_text_is_split_into_sentences(text: str, expected: list[str]) -> None:
     assert sentences(text) == expected
 
 

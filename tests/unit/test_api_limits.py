@@ -10,7 +10,7 @@ from rag.api.limits import FairSemaphore
 from tests.waiting import eventually
 
 
-def test_those_who_wait_are_served_in_their_order() -> None:
+def test_waiting_requests_are_served_in_order() -> None:
     turns, order = FairSemaphore(1), list[int]()
 
     def queue(number: int) -> None:
@@ -27,7 +27,7 @@ def test_those_who_wait_are_served_in_their_order() -> None:
     assert order == [*range(20)]
 
 
-def test_never_more_at_the_same_time_than_allowed() -> None:
+def test_concurrent_requests_are_limited() -> None:
     turns, inside, most = FairSemaphore(3), 0, 0
     lock = threading.Lock()
 
@@ -51,7 +51,7 @@ def test_never_more_at_the_same_time_than_allowed() -> None:
     assert turns._free == 3
 
 
-def test_who_waits_too_long_is_told_and_takes_no_turn() -> None:
+def test_a_request_that_waits_too_long_is_refused() -> None:
     turns = FairSemaphore(1, timeout=0.01)
     with turns.acquire(), pytest.raises(errors.BusyError), turns.acquire():
         pass
@@ -59,7 +59,7 @@ def test_who_waits_too_long_is_told_and_takes_no_turn() -> None:
         pass
 
 
-def test_a_turn_ends_with_an_error_too() -> None:
+def test_a_failed_request_frees_its_slot() -> None:
     turns = FairSemaphore(1, timeout=0.01)
     with pytest.raises(ZeroDivisionError), turns.acquire():
         raise ZeroDivisionError

@@ -56,16 +56,16 @@ def upload(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("kind", ["original", "rendition"])
-def test_what_was_put_outlives_a_power_cut_with_all_its_folders(
-    disk: Disk, tmp_path: Path, upload: Path, kind: Kind
-) -> None:
+def test_a_stored_file_survives_a_power_cut(disk: Disk, tmp_path: Path, upload: Path, kind: Kind) -> None:
     files = FileStore((tmp_path / "new" / "files").as_uri(), tmp_path / "cache")
     files.of("ann").put(DOCUMENT, kind, upload)
     path = files.of("ann").local_path(DOCUMENT, kind)
     assert disk.after_a_power_cut(path, tmp_path) == b"what was acknowledged"
 
 
-def test_also_in_folders_that_another_process_made_and_did_not_sync(disk: Disk, tmp_path: Path, upload: Path) -> None:
+def test_a_stored_file_survives_a_power_cut_in_a_folder_not_yet_synced(
+    disk: Disk, tmp_path: Path, upload: Path
+) -> None:
     files = FileStore((tmp_path / "files").as_uri(), tmp_path / "cache")
     folder = files.of("ann").local_path
     files.of("ann").put(DOCUMENT, "original", upload)
@@ -76,7 +76,7 @@ def test_also_in_folders_that_another_process_made_and_did_not_sync(disk: Disk, 
     assert disk.after_a_power_cut(user / str(other) / "original", tmp_path) == b"what was acknowledged"
 
 
-def test_what_was_deleted_does_not_come_back(disk: Disk, tmp_path: Path, upload: Path) -> None:
+def test_a_deleted_file_stays_deleted_after_a_power_cut(disk: Disk, tmp_path: Path, upload: Path) -> None:
     files = FileStore((tmp_path / "files").as_uri(), tmp_path / "cache")
     files.of("ann").put(DOCUMENT, "original", upload)
     path = files.of("ann").local_path(DOCUMENT, "original")
@@ -103,7 +103,7 @@ def test_a_draft_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("target", b"before")]
 
 
-def test_only_we_may_read_what_is_kept(tmp_path: Path, upload: Path) -> None:
+def test_stored_files_are_readable_by_their_owner_alone(tmp_path: Path, upload: Path) -> None:
     (tmp_path / "mine").mkdir(mode=0o755)
     upload.chmod(0o644)
     files = FileStore((tmp_path / "mine" / "files").as_uri(), tmp_path / "cache")
@@ -113,7 +113,7 @@ def test_only_we_may_read_what_is_kept(tmp_path: Path, upload: Path) -> None:
     assert modes == [0o600, 0o700, 0o700, 0o700, 0o755]
 
 
-def test_nor_copies_of_remote_files(tmp_path: Path, upload: Path) -> None:
+def test_cached_copies_are_readable_by_their_owner_alone(tmp_path: Path, upload: Path) -> None:
     files = FileStore(f"memory://{uuid.uuid4().hex}", tmp_path / "cache")
     files.of("ann").put(DOCUMENT, "original", upload)
     path = files.of("ann").local_path(DOCUMENT, "original")

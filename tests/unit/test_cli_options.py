@@ -36,7 +36,7 @@ def typed(*arguments: str, code: int = 0) -> RetrievalOptions | None:
     return got[0] if got else None
 
 
-def test_what_is_not_typed_in_is_the_model_s_or_the_command_s() -> None:
+def test_options_default_to_those_of_the_model_and_the_command() -> None:
     assert typed() == RetrievalOptions(top_k=20)
 
 
@@ -81,7 +81,7 @@ def test_every_stage_can_be_typed_in() -> None:
         ["--must-include", " "],
     ],
 )
-def test_what_is_out_of_bounds_is_wrong_usage(wrong: list[str]) -> None:
+def test_options_out_of_bounds_are_refused(wrong: list[str]) -> None:
     typed(*wrong, code=2)
 
 

@@ -90,7 +90,7 @@ def test_marks_move_with_numbers_of_two_digits() -> None:
     ]
 
 
-def test_who_has_no_answer_is_named() -> None:
+def test_documents_without_an_answer_are_named() -> None:
     none = AnswerResponse(
         status="insufficient_context", answer="No.", nearest=(sources.hit("Nuts."),), model="extractive"
     )

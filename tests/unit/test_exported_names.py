@@ -68,6 +68,9 @@ FRAMEWORKS = {"llama_index", "sqlalchemy", "onnxruntime", "aiohttp", "nltk", "ti
     [
         ("import rag", FRAMEWORKS | {"pymupdf", "psycopg", "streamlit"}),
         ("import rag.worker, rag.api.app, rag.mcp_server.http", FRAMEWORKS | {"streamlit"}),
+        ("import rag.cli.app", FRAMEWORKS | {"pymupdf", "psycopg", "streamlit", "limits"}),
+        ("import rag.access.gate", FRAMEWORKS | {"rag.engine", "psycopg"}),
+        ("import rag.engine, rag.ingestion.language_detection", FRAMEWORKS | {"py3langid"}),
     ],
 )
 def test_starting_loads_nothing_that_is_needed_later(start: str, heavy: set[str]) -> None:

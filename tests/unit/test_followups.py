@@ -76,7 +76,7 @@ DIALOGUES = [
 
 
 @pytest.mark.parametrize("turns", DIALOGUES, ids=lambda turns: turns[-1][0])
-def test_dialogues(turns: list[tuple[str, str]]) -> None:
+def test_the_dialogues_cover_the_ways_of_following_up(turns: list[tuple[str, str]]) -> None:
     asked = [question for question, _ in turns]
     understood = [standalone(question, asked[:place]) for place, question in enumerate(asked)]
     assert understood == [meant for _, meant in turns]

@@ -235,6 +235,7 @@ def test_what_was_taken_out_of_the_outermost_counts(tmp_path: Path) -> None:
     assert set(told(document).values()) == {"more than 2,000 MB unpacked"}
 
 
+@pytest.mark.long
 def test_a_hundred_thousand_members_are_counted(tmp_path: Path) -> None:
     content = mails.archive({f"{number}.txt": b"x" for number in range(100_000)}, compression=zipfile.ZIP_STORED)
     document = read(tmp_path, content, max_parts=5)

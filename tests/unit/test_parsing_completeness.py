@@ -212,12 +212,14 @@ def check(conversion: Conversion) -> None:
     assert completeness.is_complete, lost
 
 
+@pytest.mark.long
 def test_a_paragraph_of_a_megabyte(tmp_path: Path) -> None:
     text = " ".join(f"tide {number}" for number in range(90_000))
     conversion = text_files.from_text(text)
     assert kept(conversion).summary == f"{len(text.replace(' ', '')):,} of {len(text.replace(' ', '')):,} (100 %)"
 
 
+@pytest.mark.long
 def test_elements_nested_by_the_thousand() -> None:
     conversion = text_files.from_html("".join(f"<ul><li>level {number}" for number in range(900)))
     assert kept(conversion).is_complete
@@ -262,10 +264,6 @@ def test_the_end_of_a_line_that_was_cut_off() -> None:
 )
 def test_what_has_no_shape_of_its_own_is_no_loss(source: str, found: str) -> None:
     assert measure([("line 1", source)], [found]).is_complete
-
-
-def test_a_file_without_text_lacks_nothing() -> None:
-    assert measure([], []).summary == "0 of 0 (100 %)"
 
 
 def test_a_share_is_never_rounded_up_to_all() -> None:

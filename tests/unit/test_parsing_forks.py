@@ -85,6 +85,7 @@ def test_one_server_forks_for_all_files_and_leaves_no_zombie(tmp_path: Path) -> 
     assert first.num_threads() == 1
 
 
+@pytest.mark.long
 def test_a_killed_server_is_started_again(tmp_path: Path) -> None:
     read_plain(tmp_path)
     killed = server()
@@ -103,6 +104,7 @@ def test_modules_of_the_working_folder_are_not_loaded(tmp_path: Path, monkeypatc
     assert read_plain(tmp_path) == "The tide is high."
 
 
+@pytest.mark.long
 def test_a_server_that_is_killed_while_it_loads_is_followed_by_another(tmp_path: Path) -> None:
     forks._servers.close()
     with ThreadPoolExecutor(1) as pool:
@@ -141,6 +143,7 @@ def test_a_disk_without_room_is_not_the_fault_of_the_file(tmp_path: Path) -> Non
     assert [*tmp_path.iterdir()] == [source]
 
 
+@pytest.mark.long
 def test_a_worker_that_is_killed_is_not_the_fault_of_its_file(tmp_path: Path, long_pdf: Path) -> None:
     with pytest.raises(errors.ReadingInterruptedError, match=r"want of memory.* try again") as caught:
         read(long_pdf, tmp_path, lambda: worker().kill())
@@ -148,12 +151,14 @@ def test_a_worker_that_is_killed_is_not_the_fault_of_its_file(tmp_path: Path, lo
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 def test_a_worker_that_does_nothing_any_more_is_ended(tmp_path: Path, long_pdf: Path) -> None:
     with pytest.raises(errors.ReadingInterruptedError, match="for 1 seconds nothing came"):
         read(long_pdf, tmp_path, lambda: worker().suspend(), idle_seconds=1)
     assert eventually(lambda: forked() == [server()])
 
 
+@pytest.mark.long
 def test_a_worker_that_waits_for_its_user_is_not_ended(tmp_path: Path) -> None:
     """More than a pipe holds is written while nobody takes it."""
     source = tmp_path / "many.pdf"
@@ -167,6 +172,7 @@ def test_a_worker_that_waits_for_its_user_is_not_ended(tmp_path: Path) -> None:
     assert len(read(source, tmp_path, take_long, idle_seconds=idle).pages) == MANY_PAGES
 
 
+@pytest.mark.long
 def test_time_without_computing_does_not_count(tmp_path: Path, long_pdf: Path) -> None:
     """A worker that is stopped, as it is while others run on a busy machine, has not had its time."""
 
@@ -262,6 +268,7 @@ def run_script(script: str) -> str:
     return subprocess.run(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True, check=False).stdout
 
 
+@pytest.mark.long
 def test_nothing_is_left_of_a_killed_user(tmp_path: Path, long_pdf: Path) -> None:
     said = run_script(f"""
         import os, signal
@@ -282,6 +289,7 @@ def test_nothing_is_left_of_a_killed_user(tmp_path: Path, long_pdf: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 def test_a_worker_that_hangs_ends_with_a_killed_user(tmp_path: Path, long_pdf: Path) -> None:
     said = run_script(f"""
         import os, signal

@@ -28,7 +28,7 @@ from tests import pdfs
         (None, None),
     ],
 )
-def test_days(text: str | None, expected: dt.date | None) -> None:
+def test_dates_of_metadata_are_parsed(text: str | None, expected: dt.date | None) -> None:
     assert metadata.parse_date(text) == expected
 
 
@@ -48,11 +48,11 @@ def test_days(text: str | None, expected: dt.date | None) -> None:
         ("x" * 1000, "x" * metadata.MAX_AUTHOR_CHARS),
     ],
 )
-def test_authors(text: str | None, expected: str | None) -> None:
+def test_authors_are_cleaned_and_placeholders_dropped(text: str | None, expected: str | None) -> None:
     assert metadata.parse_author(text) == expected
 
 
-def test_it_is_read_from_the_file_and_survives_the_way_between_processes(tmp_path: Path) -> None:
+def test_metadata_of_a_file_reaches_the_parent_process(tmp_path: Path) -> None:
     path = tmp_path / "paper.pdf"
     with pymupdf.open(stream=pdfs.plain(), filetype="pdf") as document:
         document.set_metadata({"author": "Ann", "creationDate": "D:20210304", "modDate": "D:20240506"})

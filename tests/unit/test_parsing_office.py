@@ -376,6 +376,7 @@ def test_older_formats_need_libreoffice(tmp_path: Path) -> None:
 AUTO = ParsingConfig(office="auto")
 
 
+@pytest.mark.long
 @pytest.mark.needs_libreoffice
 def test_libreoffice_converts_where_it_is_installed(tmp_path: Path) -> None:
     document = read(tmp_path, pdfs.word_document(), "a.docx", AUTO)

@@ -86,11 +86,6 @@ def test_a_longer_series_counts_before_a_shorter_and_a_printed_one_before_the_vi
     assert labels([*feet(counted(1, 20, 0)), *feet(counted(1, 5, 40), y=20.0)], 20)[3] == "3"
 
 
-@pytest.mark.parametrize("number", [1, 4, 9, 14, 40, 49, 90, 99, 144, 399])
-def test_roman_numerals_there_and_back(number: int) -> None:
-    assert page_labels._from_roman(page_labels._to_roman(number)) == number  # the two have no other use
-
-
 @pytest.mark.parametrize("text", ["iiii", "vx", "ic", "civil", "xxl"])
 def test_what_only_looks_like_a_roman_numeral(text: str) -> None:
     assert page_labels._from_roman(text) is None
@@ -138,7 +133,7 @@ def test_questions_name_pages_as_they_are_printed(question: str, names: list[str
     assert [reference.name for reference in references(question)] == names
 
 
-def test_one_way_of_saying_it() -> None:
+def test_a_page_is_named_by_label_and_number() -> None:
     assert page_name(54, "53", 203) == "p. 53 (page 54 of 203)"
     assert page_name(54, "iv") == "p. iv (page 54)"
     assert page_name(54) == page_name(54, "54", 203) == "page 54"

@@ -40,7 +40,7 @@ def test_a_file_is_read_as_it_is_in_this_process(rendition: Path, tmp_path: Path
     assert list(rendition.parent.iterdir()) == [rendition]
 
 
-def test_passwords(rendition: Path, tmp_path: Path) -> None:
+def test_an_encrypted_file_needs_its_password(rendition: Path, tmp_path: Path) -> None:
     source = tmp_path / "source.pdf"
     source.write_bytes(pdfs.encrypted("tide"))
     assert parsing.needs_password(source)
@@ -69,13 +69,6 @@ def test_what_cannot_be_read_is_named_and_leaves_nothing(rendition: Path, conten
     assert "“a.pdf”" in caught.value.message
     assert str(rendition.parent) not in caught.value.message + repr(caught.value.details)
     assert list(rendition.parent.iterdir()) == []
-
-
-def test_pictures_without_tesseract(rendition: Path) -> None:
-    with pytest.raises(errors.UnreadableFileError, match="install Tesseract"):
-        read(rendition, pdfs.scanned(), ocr_language="xyz")
-    with pytest.raises(errors.UnreadableFileError, match="switch text recognition on"):
-        read(rendition, pdfs.scanned(), ocr=False)
 
 
 def test_a_file_that_takes_too_long(rendition: Path) -> None:
@@ -116,6 +109,7 @@ def test_an_interruption_ends_the_process(rendition: Path, tmp_path: Path) -> No
     assert list(rendition.parent.iterdir()) == []
 
 
+@pytest.mark.long
 def test_the_process_ends_with_a_killed_parent_and_leaves_nothing(rendition: Path, tmp_path: Path) -> None:
     source = tmp_path / "source.pdf"
     source.write_bytes(pdfs.pages(400))

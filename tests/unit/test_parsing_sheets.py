@@ -463,6 +463,7 @@ def test_a_few_cells_far_apart_take_few_pages(tmp_path: Path) -> None:
     assert lit(rendition, "last") == ["Data!XFD1048576"]
 
 
+@pytest.mark.long
 def test_sixteen_thousand_columns_are_all_there(tmp_path: Path) -> None:
     parsed = read(tmp_path, sheets.workbook(Wide=[[f"c{number}" for number in range(16_384)]]))
     found = "\t".join(texts(parsed) + texts(parsed, BlockKind.TEXT)).split("\t")

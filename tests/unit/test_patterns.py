@@ -277,6 +277,7 @@ def _slow_on(pattern: re.Pattern[str], method: str) -> tuple[str, str] | None:
     return None
 
 
+@pytest.mark.long
 def test_all_patterns_take_time_in_proportion_to_the_text() -> None:
     collected = _collected()
     slow = {

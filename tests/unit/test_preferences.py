@@ -44,7 +44,7 @@ def everything(folder: Path) -> str:
     return "\n".join(path.read_text() for path in folder.iterdir() if path.is_file())
 
 
-def test_without_a_choice_there_is_no_file_and_no_key_ring_is_asked(
+def test_no_file_is_written_and_no_key_ring_opened_without_a_setting(
     tmp_path: Path, ring: keyrings.MemoryKeyring
 ) -> None:
     assert Preferences(tmp_path / "data").get().choices == {}
@@ -52,7 +52,7 @@ def test_without_a_choice_there_is_no_file_and_no_key_ring_is_asked(
     assert ring.asked == 0
 
 
-def test_choices_last_and_other_processes_see_them(tmp_path: Path) -> None:
+def test_settings_persist_and_reach_other_processes(tmp_path: Path) -> None:
     here, there = Preferences(tmp_path), Preferences(tmp_path)
     assert there.get().choices == {}
     here.choose("rag_gen_model", "ollama:llama3.2")
@@ -203,7 +203,7 @@ for number in range(50):
 """
 
 
-def test_two_processes_that_choose_at_once_lose_nothing(tmp_path: Path) -> None:
+def test_concurrent_settings_of_two_processes_are_both_kept(tmp_path: Path) -> None:
     writers = [
         subprocess.Popen(
             [sys.executable, "-c", WRITE, tmp_path, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

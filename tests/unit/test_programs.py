@@ -1,4 +1,4 @@
-"""Tests whose program is missing are skipped, and the last line says how to install it."""
+"""The last lines of a run name the tests that are left out, and how to run them."""
 
 import shutil
 import sys
@@ -55,3 +55,11 @@ def test_tests_are_left_out_where_their_program_is_missing(
     *_, closing, last = told.read_text().splitlines()
     assert "1 skipped" in closing
     assert last.startswith("Left out: tests that need Tesseract (1). To run them: ")
+
+
+@pytest.mark.parametrize("workers", [(), ("--numprocesses", "1")], ids=["one process", "workers"])
+def test_long_tests_are_counted_where_they_are_left_out(workers: tuple[str, ...], tmp_path: Path) -> None:
+    output = tmp_path / "output"
+    options = (f"--rootdir={ROOT}", f"--config-file={ROOT}/pyproject.toml", "-p", "no:cacheprovider", "-m", "not long")
+    forked.run(PYTEST, *options, *workers, ROOT / "tests/acceptance/test_killed_processes.py", output=output)
+    assert output.read_text().splitlines()[-1] == "Left out: long tests (3). To run them: make test-long"

@@ -32,7 +32,7 @@ def write(path: Path, value: object) -> None:
     path.write_text(json.dumps(value), "utf-8")
 
 
-def test_it_embeds_as_its_files_say(config: Config) -> None:
+def test_a_folder_model_follows_its_configuration_files(config: Config) -> None:
     space, embedder = providers.embedding_model(config)
     assert space == EmbeddingSpace(provider="folder", model="mine", dimensions=384)
     known = LocalEmbedding()

@@ -18,12 +18,12 @@ OUTPUTS = {
 
 @pytest.mark.parametrize("size", [1, 3, 1000])
 @pytest.mark.parametrize(("output", "answer"), OUTPUTS.items())
-def test_it_is_removed_however_the_output_is_cut(output: str, answer: str, size: int) -> None:
+def test_reasoning_is_removed_however_the_stream_is_cut(output: str, answer: str, size: int) -> None:
     reasoning = ReasoningFilter()
     pieces = [reasoning.feed(output[at : at + size]) for at in range(0, len(output), size)]
     assert "".join(pieces) + reasoning.finish() == answer
     assert strip_reasoning(output) == answer
 
 
-def test_without_its_opening_tag_it_is_removed_from_a_whole_output() -> None:
+def test_reasoning_without_an_opening_tag_is_removed() -> None:
     assert strip_reasoning("Did costs fall? Yes.</think>Costs fell.") == "Costs fell."

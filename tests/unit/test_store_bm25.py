@@ -134,7 +134,7 @@ def test_nothing_to_search() -> None:
         ([1.0], 0, []),
     ],
 )
-def test_best(scores: list[float], limit: int, expected: list[int]) -> None:
+def test_the_best_chunks_come_first(scores: list[float], limit: int, expected: list[int]) -> None:
     assert bm25.best(np.array(scores), limit).tolist() == expected
 
 

@@ -19,7 +19,7 @@ SCALING = Path(__file__).parents[2] / "docs" / "scaling.md"
         ("LIKE 'a%'", "LIKE 'a%%'"),
     ],
 )
-def test_parameters(text: str, expected: str) -> None:
+def test_named_parameters_become_those_of_psycopg(text: str, expected: str) -> None:
     assert named_queries.to_psycopg(text) == expected
 
 

@@ -28,7 +28,7 @@ from rag.store.search import search_terms
         ("", ""),
     ],
 )
-def test_normalize(text: str, expected: str) -> None:
+def test_words_are_normalised_for_search(text: str, expected: str) -> None:
     assert search_terms.normalize(text) == expected
 
 

@@ -123,7 +123,7 @@ def test_the_kind_is_the_nearest_by_meaning_unless_two_are_as_near() -> None:
         ("The herons nested beside the mill.", None),
     ],
 )
-def test_else_the_kind_is_told_by_its_phrases(text: str, kind: str | None) -> None:
+def test_a_kind_is_recognised_by_phrases_without_vectors(text: str, kind: str | None) -> None:
     assert suggested_questions.marked_kind(text) == (document_kinds()[kind] if kind else None)
 
 

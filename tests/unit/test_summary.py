@@ -96,7 +96,7 @@ def test_each_section_has_its_sentences_in_its_order() -> None:
     assert [order.index(text) for text in keys] == sorted(order.index(text) for text in keys)
 
 
-def test_it_is_no_longer_than_asked_and_repeats_nothing() -> None:
+def test_a_summary_is_no_longer_than_asked_and_repeats_nothing() -> None:
     for limit in (1, 3, 6, 20):
         keys = chosen(document(), limit=limit)
         assert len(keys) == len(set(keys)) <= limit
@@ -124,7 +124,7 @@ def test_references_are_left_out() -> None:
     assert chosen(document(section="References")) == []
 
 
-def test_it_begins_as_the_first_section_does() -> None:
+def test_a_summary_begins_with_the_first_section() -> None:
     assert chosen(document(), limit=4)[0] == SENTENCES["Harbour"][0]
 
 

@@ -57,7 +57,7 @@ def test_plain_leaves_no_markdown_to_be_read(name: str) -> None:
 @pytest.mark.parametrize(
     ("count", "shown"), [(0, "0 B"), (999, "999 B"), (1234, "1.2 kB"), (245_000, "245 kB"), (5_000_000_000, "5.0 GB")]
 )
-def test_sizes(count: int, shown: str) -> None:
+def test_file_sizes_are_written_for_people(count: int, shown: str) -> None:
     assert formatting.file_size(count) == shown
 
 

@@ -62,7 +62,7 @@ def named(question: str) -> list[str]:
         ("Table 2 on page 9, before Figure 1", ["table 2", "page 9", "figure 1"]),
     ],
 )
-def test_references(question: str, expected: list[str]) -> None:
+def test_references_are_recognised(question: str, expected: list[str]) -> None:
     assert named(question) == expected
 
 
@@ -88,7 +88,7 @@ def test_references(question: str, expected: list[str]) -> None:
         "item-based filtering, Chapter-wise, Figure out how, Table tennis",
     ],
 )
-def test_no_references(question: str) -> None:
+def test_other_numbers_are_no_references(question: str) -> None:
     assert named(question) == []
 
 
@@ -131,7 +131,7 @@ def test_no_question_breaks_it(question: str) -> None:
         ("PART II", "part ii"),
     ],
 )
-def test_captions(line: str, name: str) -> None:
+def test_captions_are_recognised(line: str, name: str) -> None:
     found = caption(line, is_heading=False)
     assert found is not None
     assert found.name == name
@@ -153,7 +153,7 @@ def test_captions(line: str, name: str) -> None:
         "",
     ],
 )
-def test_no_captions(line: str) -> None:
+def test_other_lines_are_no_captions(line: str) -> None:
     assert caption(line, is_heading=False) is None
 
 

@@ -89,15 +89,22 @@ def build_context(hits: Iterable[types.Hit], *, budget_tokens: int = CONTEXT_BUD
     running = _running_lines(hits)
     fits = sum(map(_tokens, hits)) <= budget_tokens
     sharing = 1 if fits else min(FAIR_SOURCES, len(hits))
-    at_home = {_key(hit, line, ()) for hit in hits for line in hit.passage.lines if fits and _is_at_home(hit, line)}
+    main_pages = [hit.chunk.main_page for hit in hits]  # computed once: it reads all lines of the chunk
+    at_home = {
+        _key(hit, line, ())
+        for hit, main_page in zip(hits, main_pages, strict=True)
+        for line in hit.passage.lines
+        if fits and line.page_number == main_page
+    }
     sources: list[Source] = []
     seen: set[tuple[object, ...]] = set()
     room = budget_tokens
-    for hit in hits:
+    for hit, main_page in zip(hits, main_pages, strict=True):
         lines = [
             line
             for line in hit.passage.lines
-            if _key(hit, line, running) not in seen and (_is_at_home(hit, line) or _key(hit, line, ()) not in at_home)
+            if _key(hit, line, running) not in seen
+            and (line.page_number == main_page or _key(hit, line, ()) not in at_home)
         ]
         if not any(line.text.strip() for line in lines):
             continue
@@ -170,10 +177,6 @@ def _running_lines(hits: Iterable[types.Hit]) -> set[tuple[uuid.UUID, str]]:
                 if len(line.text) >= MIN_RUNNING_CHARS:
                     pages.setdefault((hit.passage.document_id, line.text), set()).add(number)
     return {key for key, numbers in pages.items() if len(numbers) >= RUNNING_PAGES}
-
-
-def _is_at_home(hit: types.Hit, line: types.Line) -> bool:
-    return line.page_number == hit.chunk.main_page
 
 
 def _key(hit: types.Hit, line: types.Line, running: Collection[tuple[uuid.UUID, str]]) -> tuple[object, ...]:

@@ -22,6 +22,7 @@ def page(browser: Browser, external_database_url: str | None) -> Iterator[Page]:
         yield visitor
 
 
+@pytest.mark.long
 def test_the_empty_chat_shows_no_error_while_its_questions_are_looked_for(page: Page) -> None:
     page.goto("/library")
     steps.drop(page, steps.pdf_file(PAPER))

@@ -219,7 +219,7 @@ def test_the_default_quota_applies_without_a_personal_one(database_url: str, tmp
 
 
 def test_folders_and_archives_name_files_beyond_the_quota(installation: Installation, tmp_path: Path) -> None:
-    installation.accounts._of(BOB).set_quota(2000)
+    installation.accounts._of(BOB).account.set_quota(2000)
     engine = installation.for_user(BOB)
     (folder := tmp_path / "papers").mkdir()
     for number in range(4):

@@ -193,8 +193,8 @@ def shown(installation: Installation) -> Shown:
 
 
 def test_a_shared_answer_is_shown_to_grantees_who_may_read_its_documents(shown: Shown) -> None:
-    link = shown.ada.answers.show(shown.chat, {"grantee": "bob"})
-    assert shown.ada.answers.show(shown.chat, {"grantee": "bob"}) == link
+    link = shown.ada.answers.share(shown.chat, {"grantee": "bob"})
+    assert shown.ada.answers.share(shown.chat, {"grantee": "bob"}) == link
     bob, eve = shown.of("bob").answers, shown.of("eve").answers
     assert bob.shared_with_me() == []  # he may not read the collection
     shown.ada.sharing.share({"grantee": "bob"}, "team")

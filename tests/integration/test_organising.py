@@ -64,8 +64,8 @@ def test_author_and_date_are_read_and_what_the_owner_gives_outlives_reading_agai
 
 
 def test_fields_not_given_stay(engine: RAGEngine, lease: Document) -> None:
-    engine.catalogue.edit(lease.id, DocumentEdit(tags=("Legal",), author="Cem"))
-    edited = engine.catalogue.edit(lease.id, DocumentEdit(disabled=True))
+    engine.documents.edit(lease.id, DocumentEdit(tags=("Legal",), author="Cem"))
+    edited = engine.documents.edit(lease.id, DocumentEdit(disabled=True))
     assert (edited.name, edited.tags, edited.author, edited.disabled) == ("scan0001.pdf", ("Legal",), "Cem", True)
 
 

@@ -140,7 +140,7 @@ def test_the_architecture_lists_the_resources_of_an_engine() -> None:
     rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \| `engine/", PAGES["architecture.md"], re.MULTILINE)
     listed = {noun for row in rows for noun in re.findall(r"`(\w+)`", row)}
     resources = {name for name in vars(RAGEngine()) if not name.startswith("_")} - {"user_id", "installation"}
-    assert listed == resources | {"caches"}
+    assert listed == resources
 
 
 def test_conformance_names_code_and_tests_that_exist() -> None:

@@ -1,7 +1,7 @@
 """Check the lines of Python of each package against `budget.toml` (part of `make lint`).
 
-A package may grow only by as many lines as others are below their budgets. `make budget` lowers the budgets to the
-lines of today; raising one is an edit of `budget.toml`, in a commit that says why.
+A package may grow only by as many lines as others are below their budgets. `make budget` sets the budgets to the
+lines of today, if these are no more in sum; raising one is an edit of `budget.toml`, in a commit that says why.
 """
 
 import sys
@@ -38,14 +38,13 @@ def excess(lines: dict[str, int], budget: dict[str, int]) -> list[str]:
 
 
 def main() -> None:
-    """Report packages above their budgets, or lower the budgets with `--lower`."""
+    """Report packages above their budgets; with `--lower` set the budgets to the lines of today."""
     lines = package_lines()
     budget: dict[str, int] = tomllib.loads(BUDGET.read_text("utf-8"))
     if problems := excess(lines, budget):
         sys.exit("\n".join([*problems, "Remove as many lines elsewhere, or raise the budget and say why."]))
     if "--lower" in sys.argv:
-        lowered = {package: min(count, budget[package]) for package, count in lines.items()}
-        BUDGET.write_text(HEADER + "".join(f'"{package}" = {count}\n' for package, count in lowered.items()), "utf-8")
+        BUDGET.write_text(HEADER + "".join(f'"{package}" = {count}\n' for package, count in lines.items()), "utf-8")
 
 
 if __name__ == "__main__":

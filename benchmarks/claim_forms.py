@@ -17,8 +17,8 @@ from rag.answering.passages.quotable_units import Unit
 from rag.answering.text.analyzed_text import Text
 from rag.answering.text.numbers import Number, find_numbers
 from rag.answering.text.sentences import one_line
+from rag.answering.verification.evidence import SCALE_NAMES
 from rag.answering.verification.quote_matching import QuotablePassage
-from rag.answering.verification.table_figures import SCALE_NAMES
 from rag.types import BlockKind, Passage, Span
 
 SAID_TWICE = 90.0

@@ -6,9 +6,8 @@ from rag import lazy_imports
 from rag.answering.conversation.followups import CONDENSED_MESSAGES, condense
 from rag.answering.extraction.quoted_answer import MODEL as EXTRACTIVE_MODEL
 from rag.answering.extraction.quoted_answer import compose
-from rag.answering.generation.claim_filter import drop_sentences, drop_struck, drop_unproved
 from rag.answering.generation.context import Context, ReadDocuments, Source, build_context, default_budget
-from rag.answering.generation.model_answer import Stop, never_stop
+from rag.answering.generation.model_answer import Stop, drop_sentences, drop_struck, drop_unproved, never_stop
 from rag.answering.passages.statements import Label, Statement
 from rag.answering.text.markup import CITATION_MARK
 from rag.answering.verification.grounding import Locate

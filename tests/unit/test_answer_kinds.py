@@ -9,7 +9,7 @@ import pytest
 from rag import parsing
 from rag.answering.extraction.extractive_answer import CERTAIN_LIKELIHOOD, Choice, choose
 from rag.answering.passages.labelled_values import labelled_values
-from rag.answering.passages.signatures import signatures
+from rag.answering.passages.persons import signatures
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import BlockKind, Hit, Passage, Rewriting, Span
 from tests import pdfs, sources

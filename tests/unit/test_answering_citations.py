@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from rag.answering.text.markup import CITATION_MARK
 from rag.answering.verification import citations
-from rag.answering.verification.checkable_statements import checkable_statement
+from rag.answering.verification.citations import checkable_statement
 
 KNOWN = ("S1", "S2", "S3")
 

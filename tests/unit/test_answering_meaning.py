@@ -16,8 +16,7 @@ from rag.answering.verification.judges import (
     MeaningVerdict,
     Prompted,
 )
-from rag.answering.verification.missing_facts import missing_facts
-from rag.answering.verification.open_claims import OpenClaim, open_claim
+from rag.answering.verification.open_claims import OpenClaim, missing_facts, open_claim
 from rag.answering.verification.quote_matching import QuotablePassage
 from rag.retrieval import Completions
 from rag.types import AnswerOptions, AnswerResponse, AnswerStage, BlockKind, Hit, Sentence, Support

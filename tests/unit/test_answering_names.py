@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from rag.answering.text.named_entities import has_new_name, is_heading
+from rag.answering.text.names import has_new_name, is_heading
 from rag.types import BlockKind, Chunk, Hit, Line, Passage, Rect
 
 AUDITOR = "Who is the independent auditor?"

@@ -3,7 +3,7 @@
 import pytest
 
 from rag import prompts
-from rag.answering.extraction import document_comparison
+from rag.answering.extraction import quoted_answer
 from rag.answering.extraction.quoted_answer import compose
 from rag.answering.passages.statements import Label, Source, Statement
 from rag.types import AnswerResponse, Span
@@ -36,7 +36,7 @@ def spans(question: str, *names: str) -> list[Span]:
 )
 def test_each_is_asked_of_itself_alone(question: str, of_acme: str, of_globex: str) -> None:
     names = spans(question, "Acme", "Globex")
-    assert [document_comparison.question_for_one(question, names, own) for own in names] == [of_acme, of_globex]
+    assert [quoted_answer.question_for_one(question, names, own) for own in names] == [of_acme, of_globex]
 
 
 @pytest.mark.parametrize(
@@ -53,9 +53,9 @@ def test_each_is_asked_of_itself_alone(question: str, of_acme: str, of_globex: s
     ],
 )
 def test_documents_are_asked_one_by_one(question: str, is_to_each: bool, asked: str | None) -> None:
-    assert document_comparison.asks_of_each(question) is is_to_each
+    assert quoted_answer.asks_of_each(question) is is_to_each
     if asked is not None:
-        assert document_comparison.question_for_each(question) == asked
+        assert quoted_answer.question_for_each(question) == asked
 
 
 def answered(*lines: str) -> AnswerResponse:
@@ -68,7 +68,7 @@ def answered(*lines: str) -> AnswerResponse:
 
 def test_answers_are_put_together_with_sources_of_their_own() -> None:
     first, second = answered("Apples are red.", "Pears are green."), answered("Plums are blue.")
-    joined = document_comparison.join([("a*b.pdf", first), ("c.pdf", second)])
+    joined = quoted_answer.join([("a*b.pdf", first), ("c.pdf", second)])
     assert joined.answer == (
         "**a b.pdf**\n\nFrom the records:\n\nApples are red. [S1]\n\nPears are green. [S1]\n\n"
         "**c.pdf**\n\nFrom the records:\n\nPlums are blue. [S2]"
@@ -84,7 +84,7 @@ def test_answers_are_put_together_with_sources_of_their_own() -> None:
 
 def test_marks_move_with_numbers_of_two_digits() -> None:
     answers = [(f"{number}.pdf", answered(f"Page {number} has words.")) for number in range(1, 12)]
-    joined = document_comparison.join(answers)
+    joined = quoted_answer.join(answers)
     assert [joined.answer[one.start : one.end] for one in joined.sentences] == [
         f"Page {number} has words. [S{number}]" for number in range(1, 12)
     ]
@@ -94,10 +94,10 @@ def test_documents_without_an_answer_are_named() -> None:
     none = AnswerResponse(
         status="insufficient_context", answer="No.", nearest=(sources.hit("Nuts."),), model="extractive"
     )
-    joined = document_comparison.join([("a.pdf", none), ("b.pdf", answered("Plums are blue."))])
+    joined = quoted_answer.join([("a.pdf", none), ("b.pdf", answered("Plums are blue."))])
     assert joined.status == "ok"
     assert joined.answer.startswith(f"**a.pdf**\n\n{prompts.NOTHING_FOUND_HERE}\n\n**b.pdf**")
     assert joined.sentences[0].citation_ids == ("S1",)
-    both = document_comparison.join([("a.pdf", none), ("b.pdf", none)])
+    both = quoted_answer.join([("a.pdf", none), ("b.pdf", none)])
     assert both.status == "insufficient_context"
     assert len(both.nearest) == 2

@@ -6,7 +6,7 @@ import pytest
 
 from rag import parsing
 from rag.answering.extraction.extractive_answer import Choice, choose
-from rag.answering.text.numbered_names import NumberedName, find_numbered_names
+from rag.answering.text.names import NumberedName, find_numbered_names
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import BlockKind, ParsingConfig
 from tests import pdfs, sources

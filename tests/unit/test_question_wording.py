@@ -2,8 +2,7 @@
 
 import pytest
 
-from rag.answering.tables.question_wording import expression, separate
-from rag.answering.tables.requested_figures import FigureRequest, parse_request
+from rag.answering.tables.requested_figures import FigureRequest, expression, parse_request, separate
 from rag.vocabulary import Formula
 
 RATIO = "What is the current ratio of 2021?"

@@ -2,9 +2,8 @@
 
 import pytest
 
-from rag.answering.extraction.lists import FoundList
-from rag.answering.extraction.signers import asks_signers, find_signers
-from rag.answering.passages.signatures import signatures
+from rag.answering.extraction.lists import FoundList, asks_signers, find_signers
+from rag.answering.passages.persons import signatures
 from rag.types import Passage
 from tests import sources
 

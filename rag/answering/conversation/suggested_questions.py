@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rag import types
-from rag.answering.passages.definitions import defined_terms
+from rag.answering.passages.labelled_values import defined_terms
 from rag.answering.passages.quotable_units import split_passage
 from rag.ingestion.chunking import SECTION_SEPARATOR
 from rag.ingestion.language_detection import detect

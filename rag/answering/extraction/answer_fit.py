@@ -11,7 +11,7 @@ from rag import types
 from rag.answering.extraction.question_intent import Kind, parse_question
 from rag.answering.tables.figure_rows import PART_OF_YEAR, Statements
 from rag.answering.tables.requested_figures import line_item, named_formula
-from rag.answering.text.named_entities import has_new_name, is_heading
+from rag.answering.text.names import has_new_name, is_heading
 from rag.answering.text.negation import DOWN, UP
 from rag.answering.text.numbers import find_numbers
 from rag.answering.text.question_parts import asks_whether, find_measure, find_slots

@@ -9,13 +9,11 @@ from dataclasses import dataclass
 
 from rag import types
 from rag.answering.extraction.question_intent import ParsedQuestion
-from rag.answering.passages.bylines import byline
-from rag.answering.passages.definitions import DEFINES
-from rag.answering.passages.labelled_values import labelled_values
+from rag.answering.passages.labelled_values import DEFINES, labelled_values
+from rag.answering.passages.persons import SIGNING, byline, is_firm, is_of_one, signatures
 from rag.answering.passages.quotable_units import Unit
-from rag.answering.passages.signatures import SIGNING, is_firm, is_of_one, signatures
 from rag.answering.text import term_weights
-from rag.answering.text.named_entities import is_term
+from rag.answering.text.names import is_term
 from rag.answering.text.question_parts import asks_whether
 from rag.answering.text.sentences import is_answered_by_box
 from rag.vocabulary.common_questions import SEAT, asks_seat

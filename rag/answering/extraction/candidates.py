@@ -12,7 +12,7 @@ from rag.answering.extraction.question_intent import PRECISE, Kind, ParsedQuesti
 from rag.answering.passages.quotable_units import Unit, split_passage
 from rag.answering.passages.statements import display_text, quoted_row, words_at
 from rag.answering.text import term_weights
-from rag.answering.text.numbered_names import NumberedName
+from rag.answering.text.names import NumberedName
 from rag.answering.text.sentences import is_answered_by_box, one_line
 from rag.retrieval import Reranker
 

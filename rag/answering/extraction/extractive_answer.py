@@ -19,7 +19,7 @@ from rag.answering.extraction.candidates import (
 )
 from rag.answering.extraction.question_intent import Kind, ParsedQuestion
 from rag.answering.text import periods, term_weights
-from rag.answering.text.numbered_names import NumberedName
+from rag.answering.text.names import NumberedName
 from rag.messages import N_
 from rag.retrieval import Reranker
 

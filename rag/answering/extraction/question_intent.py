@@ -11,8 +11,7 @@ from rapidfuzz import fuzz, process
 from rag import types
 from rag.answering.text import term_weights
 from rag.answering.text.measurement_units import TIMES, currencies
-from rag.answering.text.named_entities import has_new_name, is_term
-from rag.answering.text.numbered_names import NumberedName, find_numbered_names
+from rag.answering.text.names import NumberedName, find_numbered_names, has_new_name, is_term
 from rag.answering.text.numbers import find_numbers
 from rag.vocabulary import references, spell_out_periods
 

@@ -1,10 +1,12 @@
-"""Compose answers from statements with cited sources."""
+"""Compose answers from statements with cited sources, also of one question to several documents."""
 
-from collections.abc import Iterable, Sequence
+import itertools
+import re
+from collections.abc import Iterable, Mapping, Sequence
 
-from rag import types
+from rag import prompts, types
 from rag.answering.passages.statements import Label, Statement
-from rag.answering.text.markup import plain_text
+from rag.answering.text.markup import CITATION_MARK, plain_text
 from rag.answering.verification.grounding import Grounder, Locate
 from rag.answering.verification.quote_matching import Quote
 
@@ -64,3 +66,151 @@ def _sources(parts: Iterable[Statement | Label]) -> dict[str, types.Hit]:
         for source in part.sources if isinstance(part, Statement) else ():
             hits.setdefault(_key(source.hit), source.hit)
     return {f"S{number}": hit for number, hit in enumerate(hits.values(), start=1)}
+
+
+_DOCUMENTS = (
+    r"(?:documents|reports|files|filings|papers|contracts|agreements|leases|policies|letters|studies|pdfs|texts|articles|"
+    r"companies|10-ks|10-qs)"
+)
+_EACH = re.compile(
+    rf"\b(?:(?:for|in|of|from|across|among|between)\s+)?(?:in\s+)?(?:which|each|both|all|every|any)"
+    rf"(?:\s+one)?(?:\s+of)?(?:\s+(?:the|these|those|my|our|chosen|selected|two|three|four|five|six))*"
+    rf"\s+(?:{_DOCUMENTS}|(?:document|report|file|filing|paper|contract|agreement|lease|policy|letter|company))\b[\s,:]*"
+    rf"|\b(?:across|among|between|compare)\s+(?:the\s+|these\s+|those\s+|my\s+|our\s+)*(?:two\s+|three\s+)?{_DOCUMENTS}\b[\s,:]*"
+    r"|\b(?:per\s+document|document\s+by\s+document|respectively)\b[\s,:]*",
+    re.IGNORECASE,
+)
+_COMPARED = re.compile(
+    r"\b(?:compar(?:e|es|ed|ing|ison)|versus|vs\.?|difference[s]?\s+between|differ|both|each|respectively|in\s+contrast)(?!\w)",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(
+    r"^\s*+(?:please\s++)?(?:(?:compare|contrast)|(?:(?:give|show)\s++(?:me\s++)?)?a?\s*comparison\s+of"
+    r"|what\s+(?:is|are|was|were)\s+the\s+differences?\s+between)\s+",
+    re.IGNORECASE,
+)
+_JOINT = re.compile(
+    r"(?:['’]s?)?\s*+(?:,\s*+)?(?:(?:and|or|vs\.?|versus|with|to|than|against|und|oder|et|y)\b\.?\s*+)?"
+    r"(?:(?<=\s)(?:that|those)\s+of\s*+)?(?:the\s+)?",
+    re.IGNORECASE,
+)
+_AGAINST = re.compile(
+    r"(?<!\s)(?:\s*,)?\s+(?:with|to|against|versus|vs\.?|than)\s+(?:(?:that|those)\s+of\s+)?(?:the\s+)?$", re.IGNORECASE
+)
+_WHEN = re.compile(r"\s*+(?:(?:in|for|at|during|as\s+of|from)\s.*)?[?.!\s]*", re.IGNORECASE | re.DOTALL)
+_HOW = re.compile(r"how\s+(?:does|do|did)\s+(?P<topic>\S.*?)(?<!\s)\s+compare(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
+_MENTIONS = re.compile(
+    r"(?:mention|discuss|describe|address|cover|treat|speak\s+of|talk\s+about|refer\s+to|deal\s+with)s?\s+(?P<topic>.+)",
+    re.IGNORECASE | re.DOTALL,
+)
+_OWNER = re.compile(r"['’]s?(?!\w)")
+
+
+def asks_of_each(question: str) -> bool:
+    """Return whether `question` asks each document: "in which of these reports …"."""
+    return _EACH.search(question) is not None
+
+
+def compares(question: str) -> bool:
+    """Return whether `question` has words of comparison."""
+    return _COMPARED.search(question) is not None
+
+
+def are_listed(question: str, names: Sequence[types.Span]) -> bool:
+    """Return whether the names follow each other, as in "Acme, Globex and Initech"."""
+    gaps = [question[first.end : second.start] for first, second in itertools.pairwise(names)]
+    return bool(gaps) and all(_JOINT.fullmatch(gap) for gap in gaps) and bool(re.search(r"\w", gaps[-1]))
+
+
+def question_for_each(question: str) -> str:
+    """Return the question as each document is asked it."""
+    return _as_question(_EACH.sub(" ", question), question)
+
+
+def question_for_one(question: str, names: Sequence[types.Span], own: types.Span) -> str:
+    """Return the question as the document named at `own` is asked it."""
+    name = question[own.start : own.end]
+    if are_listed(question, names):
+        owner = _OWNER.match(question, names[-1].end)
+        end = owner.end() if owner else names[-1].end
+        return _as_question(f"{question[: names[0].start]}{name}{owner[0] if owner else ''}{question[end:]}", question)
+    first, *_, last = names
+    against = _AGAINST.search(question, 0, last.start)
+    if len(names) != 2 or against is None:
+        return _as_question(question, question)
+    owner = _OWNER.match(question, last.end)
+    tail = question[owner.end() if owner else last.end :]
+    has_own_words = bool(owner) and not _WHEN.fullmatch(tail)
+    if own == last and has_own_words:  # "… with Globex's dividend"
+        return _as_question(f"compare {question[last.start :]}", question)
+    head = question[: first.start] + name + question[first.end : against.start()]
+    return _as_question(head if has_own_words else head + tail, question)
+
+
+def _as_question(text: str, asked: str) -> str:
+    text = " ".join(text.split()).strip(" ,:")
+    statement = text.rstrip("?. ")
+    if lead := _LEAD.match(text):
+        text = f"What is {statement[lead.end() :]}?"
+    elif match := _HOW.fullmatch(statement):
+        text = f"What is {match['topic']}{match['rest']}?"
+    elif match := _MENTIONS.fullmatch(statement):
+        text = f"What is said about {match['topic']}?"
+    return text[0].upper() + text[1:] if text else asked
+
+
+# --- answers put together -----------------------------------------------------------------------------
+
+
+def join(answers: Sequence[tuple[str, types.AnswerResponse]]) -> types.AnswerResponse:
+    """Join several answers, each under its name, with sources renumbered.
+
+    The result is insufficient only if all are; its likelihood is that of the least likely part.
+    """
+    text, sentences, citations, sources = "", list[types.Sentence](), list[types.Citation](), dict[str, types.Hit]()
+    for name, answer in answers:
+        ids = {old: f"S{len(sources) + number}" for number, old in enumerate(answer.sources, start=1)}
+        first = len(sentences)
+        text += ("\n\n" if text else "") + f"{heading(name)}\n\n"
+        if answer.status != "ok":
+            text += prompts.NOTHING_FOUND_HERE
+            continue
+        end = 0
+        for sentence in answer.sentences:
+            text += _renumbered(answer.answer[end : sentence.start], ids)
+            start, end = len(text), sentence.end
+            text += _renumbered(answer.answer[sentence.start : end], ids)
+            cited = tuple(ids.get(old, old) for old in sentence.citation_ids)
+            sentences.append(sentence.model_copy(update={"citation_ids": cited, "start": start, "end": len(text)}))
+        text += _renumbered(answer.answer[end:], ids)
+        citations += [
+            citation.model_copy(
+                update={"citation_id": ids[citation.citation_id], "sentence": citation.sentence + first}
+            )
+            for citation in answer.citations
+        ]
+        sources |= {ids[old]: hit for old, hit in answer.sources.items()}
+    answered = [answer for _, answer in answers if answer.status == "ok"]
+    likelihoods = [answer.likelihood for answer in answered if answer.likelihood is not None]
+    if not answered:
+        nearest = tuple(hit for _, answer in answers for hit in answer.nearest[:2])
+        return answers[0][1].model_copy(update={"nearest": nearest})
+    return types.AnswerResponse(
+        status="ok",
+        answer=text,
+        sentences=tuple(sentences),
+        citations=tuple(citations),
+        sources=sources,
+        likelihood=min(likelihoods, default=None),
+        model=MODEL,
+        usage=types.Usage(latency_ms=sum(answer.usage.latency_ms for _, answer in answers)),
+    )
+
+
+def heading(name: str) -> str:
+    """Format a name as a heading."""
+    return f"**{' '.join(plain_text(name).replace('*', ' ').split())}**"
+
+
+def _renumbered(text: str, ids: Mapping[str, str]) -> str:
+    return CITATION_MARK.sub(lambda mark: f"[{ids.get(mark[1], mark[1])}]", text)

@@ -19,8 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rag import types
-from rag.answering.passages.blocks import read_blocks
-from rag.answering.passages.quotable_units import split_passage
+from rag.answering.passages.quotable_units import read_blocks, split_passage
 from rag.answering.passages.statements import Label, Source, Statement
 from rag.answering.text import term_weights
 from rag.answering.text.sentences import one_line

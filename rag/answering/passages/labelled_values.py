@@ -1,4 +1,4 @@
-"""Find values with a label below or beside them, which read alone say nothing.
+"""Find terms that a text defines, and values with a label below or beside them, which read alone say nothing.
 
 Forms and cover pages put several such pairs side by side: "Delaware 12-3456789" over "(State of incorporation) (Tax
 number)".
@@ -13,6 +13,22 @@ from rag import types
 from rag.answering.passages.boilerplate import Placed, placed_lines, trim_line
 from rag.answering.passages.captions import is_caption
 from rag.answering.passages.quotable_units import Cell, Unit
+
+DEFINES = (
+    r"\s*+[”\"“’']?\s*+(?:\([^()]*\)\s*+)?,?\s*+(?:(?:shall\s+|will\s+)?means?\b|(?:is|are)\s+defined\s+(?:as|to)\b"
+    r"|(?:shall\s+)?(?:have|has)\s+the\s+meaning\b"
+    r"(?!\s+(?:set|given|ascribed|assigned|specified|provided|defined)\b)"
+    r"|(?:shall\s+)?refers?\s+to\b|bezeichnet\b|bedeutet\b)"
+)
+"""Pattern of what follows a term where it is defined."""
+
+_DEFINED = re.compile(rf"[“\"„](?P<term>[A-ZÄÖÜ][\w’'&-]*(?:\s+[\w’'&-]+){{0,3}})(?={DEFINES})")
+
+
+def defined_terms(text: str) -> list[str]:
+    """Return the terms in quotation marks that `text` defines, in order."""
+    return list(dict.fromkeys(" ".join(match["term"].split()) for match in _DEFINED.finditer(text)))
+
 
 MAX_VALUE_CHARS = 120
 """Maximum length of a line of values; longer ones are running text."""

@@ -1,10 +1,11 @@
-"""Split a passage into quotable units: sentences, headings, label–value pairs and table rows.
+"""Split a passage into quotable units (sentences, headings, label–value pairs, table rows), and chunks into blocks.
 
 A row knows its cells and their column names: a figure without its year says nothing.
 """
 
 import re
 from collections.abc import Container, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from rag import types
@@ -26,7 +27,8 @@ from rag.answering.passages.table_cells import (
     split_figures,
     split_row,
 )
-from rag.answering.text.sentences import CHECK_BOX, has_bullet, split_long, split_sentences, trimmed
+from rag.answering.text.sentences import CHECK_BOX, has_bullet, one_line, split_long, split_sentences, trimmed
+from rag.ingestion.chunking import SECTION_SEPARATOR
 
 MAX_HEADER_CHARS = 200
 """Maximum length of a header line above a table."""
@@ -402,3 +404,61 @@ def _is_row(text: str) -> bool:
     words = [word for word in text.split() if word.strip(".…")]
     numbers = sum(1 for word in words if _NUMERIC_WORD.fullmatch(word))
     return numbers >= 2 and numbers >= ROW_NUMBER_SHARE * len(words)
+
+
+class Block(NamedTuple):
+    """A paragraph, heading or bullet of a chunk."""
+
+    chunk: types.Chunk
+    span: types.Span
+    kind: types.BlockKind
+    is_bold: bool
+    is_bullet: bool
+    number: int
+
+    @property
+    def text(self) -> str:
+        """Its text on one line."""
+        return one_line(self.chunk.text[slice(*self.span)])
+
+    @property
+    def is_heading(self) -> bool:
+        """Whether it is a heading."""
+        return self.kind is types.BlockKind.HEADING
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The headings of its chunk, the highest first."""
+        return tuple((self.chunk.section or "").split(SECTION_SEPARATOR))
+
+
+def read_blocks(chunks: Sequence[types.Chunk]) -> list[Block]:
+    """Return the blocks of a document in reading order; of one in overlapping chunks the longest version."""
+    longest: dict[int, Block] = {}
+    for chunk in chunks:
+        for block in _blocks_of(chunk):
+            known = longest.get(block.number)
+            if known is None or len(known.text) < len(block.text):
+                longest[block.number] = block
+    return [longest[number] for number in sorted(longest)]
+
+
+def _blocks_of(chunk: types.Chunk) -> Iterator[Block]:
+    """Yield the blocks of a chunk; a bullet begins one. What is left of a block that began before is skipped."""
+    lines = [*placed_lines(types.Passage(document_id=chunk.document_id, lines=chunk.lines))]
+    begins = [
+        index
+        for index, (_, line) in enumerate(lines)
+        if has_bullet(line.text) or (_is_apart(lines[index - 1][1], line) if index else line.starts_block)
+    ]
+    for start, end in pairwise([*begins, len(lines)]):
+        first, last = lines[start], lines[end - 1]
+        span = types.Span(trim_line(*first).start, trim_line(*last).end)
+        if span.start < span.end and first[1].kind in {types.BlockKind.TEXT, types.BlockKind.HEADING}:
+            is_bold = all(line.is_bold for _, line in lines[start:end])
+            is_bullet = first[1].kind is types.BlockKind.TEXT and has_bullet(first[1].text)
+            yield Block(chunk, span, first[1].kind, is_bold, is_bullet, first[1].number)
+
+
+def _is_apart(before: types.Line, line: types.Line) -> bool:
+    return before.kind is not line.kind or (line.starts_block and not continues(before, line))

@@ -16,9 +16,8 @@ from rag.answering.text.analyzed_text import Text, analyze
 from rag.answering.text.measurement_units import PERCENT, POINTS, TIMES, is_same_unit
 from rag.answering.text.numbers import Number
 from rag.answering.text.periods import find_quarters
-from rag.answering.verification.evidence import Evidence
+from rag.answering.verification.evidence import Evidence, words_around
 from rag.answering.verification.quote_matching import QuotablePassage
-from rag.answering.verification.table_figures import words_around
 
 NEAR_CHARS = 70
 """Distance within which words of a sentence belong to a figure."""

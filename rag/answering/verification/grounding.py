@@ -10,19 +10,25 @@ from typing import NamedTuple
 
 from rag import errors, types
 from rag.answering.passages.quotable_units import Unit
-from rag.answering.text import clauses, numbers
-from rag.answering.text.analyzed_text import analyze
+from rag.answering.text import numbers
+from rag.answering.text.analyzed_text import analyze, is_fragment
 from rag.answering.text.normalized_text import normalize
 from rag.answering.text.numbers import Number
-from rag.answering.verification import checkable_statements, word_comparison
-from rag.answering.verification.answer_sources import AnswerSources
-from rag.answering.verification.citations import Claim, ParsedAnswer, with_citations
+from rag.answering.verification import word_comparison
+from rag.answering.verification.citations import (
+    Claim,
+    ParsedAnswer,
+    checkable_statement,
+    is_bare_reply,
+    is_refusal,
+    said_kinds,
+    with_citations,
+)
 from rag.answering.verification.figure_places import NO_FIGURES, FigureCheck, check_figures
 from rag.answering.verification.judges import NOTHING_PROMPTED, MeaningJudge, MeaningVerdict, Prompted
-from rag.answering.verification.missing_facts import missing_names
-from rag.answering.verification.open_claims import OpenClaim, open_claim
+from rag.answering.verification.open_claims import OpenClaim, missing_names, open_claim
 from rag.answering.verification.quote_matching import Quote
-from rag.answering.verification.quote_search import QuotesBySource, QuoteSearch
+from rag.answering.verification.quote_search import AnswerSources, QuotesBySource, QuoteSearch
 from rag.answering.verification.word_comparison import Judgement, judge_figures
 from rag.messages import N_
 from rag.retrieval import Reranker
@@ -57,7 +63,7 @@ class _Compared(NamedTuple):
     @property
     def is_open(self) -> bool:
         """Whether it is a statement with sources about which words did not decide."""
-        is_statement = bool(self.statement) and not checkable_statements.is_refusal(self.claim.sentence.text)
+        is_statement = bool(self.statement) and not is_refusal(self.claim.sentence.text)
         is_left = not self.judgement.is_decided and self.rests_on is None
         return is_statement and bool(self.claim.sentence.citation_ids) and is_left
 
@@ -127,9 +133,9 @@ class Grounder:
         """
         cited: dict[int, Sequence[str]] = {}
         for index, claim in enumerate(answer.claims):
-            statement = checkable_statements.checkable_statement(claim.sentence, answer.text)
+            statement = checkable_statement(claim.sentence, answer.text)
             text = analyze(statement)
-            if len(text.words) + len(text.numbers) < MIN_STATED_WORDS or checkable_statements.is_refusal(statement):
+            if len(text.words) + len(text.numbers) < MIN_STATED_WORDS or is_refusal(statement):
                 continue
             _, judgement = self._search.find(statement, claim)
             if judgement.support is types.Support.SUPPORTED:
@@ -161,7 +167,7 @@ class Grounder:
             return self._compared[key]
         compared: list[_Compared] = []
         for claim in claims:
-            statement = checkable_statements.checkable_statement(claim.sentence, text)
+            statement = checkable_statement(claim.sentence, text)
             compared.append(_Compared(claim, statement, *self._search.find(statement or claim.sentence.text, claim)))
         checks = [self._check_figures(result) for result in compared]
         proved = [[*check.proved_in(analyze(result.statement))] for check, result in zip(checks, compared, strict=True)]
@@ -202,14 +208,14 @@ class Grounder:
     def _with_verdict(self, result: _Compared) -> types.Sentence:
         """Return a sentence with the verdict of words and facts."""
         sentence, support = result.claim.sentence, result.judgement.support
-        states_nothing = not result.statement or checkable_statements.is_refusal(sentence.text)
+        states_nothing = not result.statement or is_refusal(sentence.text)
         if support is not types.Support.SUPPORTED and states_nothing:
             return sentence
         if not sentence.citation_ids:
             return sentence.model_copy(update={"support": types.Support.UNCITED})
         if result.rests_on is not None:
             return sentence.model_copy(update={"support": types.Support.NOT_VERIFIED, "rests_on": result.rests_on})
-        if support is types.Support.SUPPORTED and clauses.is_fragment(result.statement):
+        if support is types.Support.SUPPORTED and is_fragment(result.statement):
             # the words stand in the source; that they answer the question is not judged
             return sentence.model_copy(update={"support": types.Support.QUOTED})
         if support is types.Support.PARTLY:
@@ -235,10 +241,8 @@ class Grounder:
         if not self._judge.reads_all:
             return [index for index, result in enumerate(compared) if result.is_open]
         texts = [result.claim.sentence.text for result in compared]
-        indexes = [
-            i for i, text in enumerate(texts) if compared[i].statement or checkable_statements.is_bare_reply(text)
-        ]
-        return [] if all(checkable_statements.is_refusal(texts[index]) for index in indexes) else indexes
+        indexes = [i for i, text in enumerate(texts) if compared[i].statement or is_bare_reply(text)]
+        return [] if all(is_refusal(texts[index]) for index in indexes) else indexes
 
     def _judge_meaning(self, compared: Sequence[_Compared]) -> list[MeaningVerdict | None]:
         """Return the judge's verdict for each claim that it is asked about, None for the others."""
@@ -280,7 +284,7 @@ class Grounder:
 
     def _is_verbatim(self, result: _Compared) -> bool:
         """Return whether a source that a sentence cites has it word for word; a name or figure is no sentence."""
-        if not result.statement or clauses.is_fragment(result.statement):
+        if not result.statement or is_fragment(result.statement):
             return False
         words = normalize(result.statement).text.rstrip(".")
         return any(words in self._sources.passage(source).normalized for source in self._read_for(result))
@@ -294,7 +298,7 @@ class Grounder:
         """
         cited = claim.sentence.citation_ids or self._sources.ids
         sources = [source for source, words in self._sources.invalid.items() if words.citation_id in cited]
-        if not sources or not statement or checkable_statements.said_kinds(statement):
+        if not sources or not statement or said_kinds(statement):
             return {}
         passage, search = self._sources.passage, self._search
         proposed = [quote.text for quote in claim.quotes]
@@ -322,7 +326,7 @@ class Grounder:
         self, result: _Compared, verdict: MeaningVerdict | None
     ) -> tuple[_Compared, MeaningVerdict | None]:
         """Return a claim and its verdict, without what the judge concluded from struck out or hidden words alone."""
-        if verdict is None or not self._sources.invalid or checkable_statements.said_kinds(result.statement):
+        if verdict is None or not self._sources.invalid or said_kinds(result.statement):
             return result, verdict
         texts = [words.text for words in verdict.words]
         if any(self._search.find_all(source, texts) for source in self._sources.ids) or verdict.sentences:

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping
 from enum import Enum, auto
 from typing import NamedTuple
 
-from rag.answering.text.analyzed_text import Text, analyze
-from rag.answering.text.clauses import IRREGULAR_PASTS
+from rag.answering.text.analyzed_text import IRREGULAR_PASTS, Text, analyze
 
 
 class Modality(Enum):

@@ -18,13 +18,11 @@ from rag.answering.passages.boilerplate import placed_lines
 from rag.answering.passages.captions import declared_scales, scales_of_row
 from rag.answering.passages.quotable_units import Unit, split_passage
 from rag.answering.text import numbers, term_weights
-from rag.answering.text.analyzed_text import Text
-from rag.answering.text.clauses import refers_back
+from rag.answering.text.analyzed_text import Text, refers_back
 from rag.answering.text.measurement_units import currencies
 from rag.answering.text.normalized_text import Undecorated, has_signs, normalize, undecorated
 from rag.answering.text.sentences import one_line
-from rag.answering.verification.evidence import Evidence, WordWeights
-from rag.answering.verification.table_figures import Column
+from rag.answering.verification.evidence import Column, Evidence, WordWeights
 from rag.ingestion.language_detection import detect
 from rag.retrieval import Reranker
 

@@ -19,19 +19,29 @@ from rag.answering.text.analyzed_text import (
     Item,
     Text,
     analyze,
+    clause_splits,
     count_matching,
     differences,
     exchanges,
     is_abbreviated,
     is_figure,
     is_name,
+    move_lead_in_to_end,
 )
-from rag.answering.text.clauses import clause_splits, move_lead_in_to_end
 from rag.answering.text.negation import Word
 from rag.answering.text.numbers import Number
 from rag.answering.text.term_weights import word_set
-from rag.answering.verification import conditions, contradiction, hedging, numeric_bounds, table_figures
-from rag.answering.verification.evidence import Evidence, WordWeights, combine
+from rag.answering.verification import conditions, contradiction, hedging, numeric_bounds
+from rag.answering.verification.evidence import (
+    Evidence,
+    WordWeights,
+    combine,
+    omitted_scale,
+    partial_periods,
+    undeclared_scales,
+    unplaced_years,
+    wrong_columns,
+)
 from rag.answering.verification.figure_places import FigureCheck
 from rag.answering.verification.wording_checks import failed_checks
 
@@ -285,15 +295,13 @@ class _Comparison:
             return []
         evidence = self.evidence
         found = failed_checks(self.claim, evidence.own, evidence.scales, is_row=bool(evidence.row))
-        found += table_figures.undeclared_scales(self.claim, evidence.own, evidence.scales)
+        found += undeclared_scales(self.claim, evidence.own, evidence.scales)
         if row := evidence.row:
             label, _, _ = row.text.partition(" –")
-            found += table_figures.omitted_scale(
-                self.claim, row, [column.cell for column in evidence.columns], evidence.declared
-            )
-            found += table_figures.wrong_columns(self.claim, label, evidence.columns, self._is_same)
-            found += table_figures.unplaced_years(self.claim, evidence.columns, evidence.header, self._is_same)
-            found += table_figures.partial_periods(self.claim, evidence.columns, self._is_same)
+            found += omitted_scale(self.claim, row, [column.cell for column in evidence.columns], evidence.declared)
+            found += wrong_columns(self.claim, label, evidence.columns, self._is_same)
+            found += unplaced_years(self.claim, evidence.columns, evidence.header, self._is_same)
+            found += partial_periods(self.claim, evidence.columns, self._is_same)
         return found
 
     def _other_units(self) -> list[str]:

@@ -9,16 +9,15 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
-from rag.answering.text.analyzed_text import Text, analyze
-from rag.answering.text.clauses import clause_splits, is_fragment
+from rag.answering.text.analyzed_text import Text, analyze, clause_splits, is_fragment
 from rag.answering.text.numbers import Scales
 from rag.answering.verification import (
     conditions,
+    contradiction,
     hedging,
     mixed_statements,
     numeric_bounds,
     quantifiers,
-    semantic_roles,
 )
 
 _HE = frozenset({"he", "him", "his", "himself"})
@@ -52,7 +51,7 @@ def failed_checks(claim: Text, own: Text, scales: Scales = None, *, is_row: bool
         *_other_pronouns(claim, own),
     ]
     if not is_row:  # only sentences have subjects, modality and coordination
-        found += semantic_roles.mismatches(claim, clause)
+        found += contradiction.mismatches(claim, clause)
         found += hedging.mismatches(claim, clause)
         found += mixed_statements.mismatches(claim, own)
     return found

@@ -16,7 +16,7 @@ from rag.answering.generation.context import MIN_SOURCE_TOKENS, build_fitting_co
 from rag.answering.generation.model_answer import Output, Writer, count_tokens, prompt_messages, stream_visible
 from rag.answering.text.markup import plain_text
 from rag.answering.verification import citations
-from rag.answering.verification.checkable_statements import is_refusal
+from rag.answering.verification.citations import is_refusal
 from rag.answering.verification.grounding import Grounder
 from rag.answering.verification.judges import Prompted
 from rag.engine.conversations.provenance import provenance

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import NamedTuple
 
 from rag import answering, prompts, retrieval, types, vocabulary
-from rag.answering.extraction import answer_fit, document_comparison, lists, signers, summary
+from rag.answering.extraction import answer_fit, lists, quoted_answer, summary
 from rag.answering.tables import calculation, requested_figures
 from rag.engine.library import saved_filters
 from rag.engine.library.pages import Pages
@@ -87,27 +87,27 @@ class CompositeAnswers:
 
     def sides(self, question: str) -> list[Side]:
         """Return the documents that `question` compares, each with its question; empty if it compares none."""
-        asks_each = document_comparison.asks_of_each(question)
-        compares = document_comparison.compares(question)
+        asks_each = quoted_answer.asks_of_each(question)
+        compares = quoted_answer.compares(question)
         if not (asks_each or compares or re.search(r",|\b(?:and|or|und|oder|et|y)\b", question)):
             return []
         mentions = find_mentions(question, self._documents)
         spans = [mention.span for mention in mentions]
         ids = [document.id for mention in mentions for document in mention.documents]
         are_distinct = len(mentions) > 1 and len(ids) == len({*ids})
-        if are_distinct and (compares or document_comparison.are_listed(question, spans)):
+        if are_distinct and (compares or quoted_answer.are_listed(question, spans)):
             return [
                 Side(
                     documents[0].name if len(documents) == 1 else question[slice(*span)],
                     documents,
-                    document_comparison.question_for_one(question, spans, span),
+                    quoted_answer.question_for_one(question, spans, span),
                 )
                 for span, documents in mentions[:MAX_DOCUMENTS]
             ]
         is_chosen = bool(self._request.retrieval.filters.document_ids)
         is_of_all = asks_each or (is_chosen and not mentions and compares)
         if is_of_all and 2 <= len(self._documents) <= MAX_DOCUMENTS:
-            question = document_comparison.question_for_each(question)
+            question = quoted_answer.question_for_each(question)
             return [Side(document.name, (document,), question) for document in reversed(self._documents)]
         return []
 
@@ -116,11 +116,11 @@ class CompositeAnswers:
         text = ""
         for side in sides:
             answers.append((side.name, self._answer_side(side) if answers else first))
-            joined = document_comparison.join(answers)
+            joined = quoted_answer.join(answers)
             if joined.status == "ok" and joined.answer.startswith(text):
                 yield types.AnswerToken(text=joined.answer[len(text) :])
                 text = joined.answer
-        yield document_comparison.join(answers)
+        yield quoted_answer.join(answers)
 
     def _answer_side(self, side: Side) -> types.AnswerResponse:
         """Answer one side's question from its documents alone."""
@@ -134,14 +134,14 @@ class CompositeAnswers:
     def _list(self, question: str) -> tuple[types.Document, lists.FoundList, str] | None:
         """Return the list that `question` asks for, its document and a note, if only one document can be meant."""
         may_be_list = lists.may_request_list(question) and not requested_figures.may_request_figure(question)
-        if not (may_be_list or signers.may_ask_signers(question)):
+        if not (may_be_list or lists.may_ask_signers(question)):
             return None
         documents, mentions = self._named_or_all(question)
         if len(documents) != 1:
             return None
         unnamed = _without_names(question, question, mentions)
-        if signers.asks_signers(unnamed):
-            found, note = signers.find_signers(self._chunks(documents[0]), unnamed), prompts.SIGNATURES_NOTE
+        if lists.asks_signers(unnamed):
+            found, note = lists.find_signers(self._chunks(documents[0]), unnamed), prompts.SIGNATURES_NOTE
         elif may_be_list and (request := lists.requested_list(unnamed, documents[0].title or "")):
             found, note = lists.find_list(self._chunks(documents[0]), request), prompts.LIST_NOTE
         else:
@@ -168,7 +168,7 @@ class CompositeAnswers:
             if keys and is_single and not part:
                 keys = summary.naming_lines(chunks, document.title) + keys
             if keys and not is_single:
-                parts.append(answering.Label(document_comparison.heading(document.name)))
+                parts.append(answering.Label(quoted_answer.heading(document.name)))
             parts += summary.to_statements(keys, self._store.documents.get(document.id), sections=is_single)
         note = answering.Label(f"*{prompts.EXTRACT_NOTE}*")
         return single_answer(self._compose([note, *parts])) if parts else None
@@ -259,7 +259,7 @@ class CompositeAnswers:
         if not given or (len(places) == 2 and places[0] & places[1]):
             return None
         if len(given) == 2:
-            return document_comparison.join(given)
+            return quoted_answer.join(given)
         return self._other_year_missing(request.measure, answers)
 
     def _answer_for_year(self, measure: str, year: int, documents: Sequence[types.Document]) -> types.AnswerResponse:

@@ -179,7 +179,9 @@ def _weight(heading: str, chunks: Sequence[types.Chunk]) -> float:
     said = {word.lower()[:STEM_CHARS] for sentence in sentences for word in _WORD.findall(sentence)}
     if len(sentences) < MIN_SENTENCES or not stems or not stems <= said:
         return 0.0
-    return 1 + sum(map(_specific, sentences)) / len(sentences)
+    # figures, and names within the sentences
+    words = [word for sentence in sentences for word in sentence.split()[1:]]
+    return 1 + sum(any(map(str.isdigit, word)) or word[:1].isupper() for word in words) / len(sentences)
 
 
 def _sentences(chunk: types.Chunk) -> Iterator[str]:
@@ -190,12 +192,6 @@ def _sentences(chunk: types.Chunk) -> Iterator[str]:
         is_prose = unit.kind is types.BlockKind.TEXT and not unit.is_boilerplate
         if is_prose and len(words) >= SENTENCE_WORDS and words[-1].endswith((".", "?", "!")):
             yield " ".join(words)
-
-
-def _specific(sentence: str) -> int:
-    """Count figures, and names within the sentence."""
-    _, *words = sentence.split()
-    return sum(any(map(str.isdigit, word)) or word[:1].isupper() for word in words)
 
 
 def _plain(question: str) -> str:

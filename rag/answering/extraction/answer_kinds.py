@@ -4,7 +4,7 @@ Each kind has a few patterns in English and German. What is not recognised is an
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rag import types
@@ -319,8 +319,10 @@ class OfficeKind(AskedKind):
 
     def answers(self, hit: types.Hit, unit: Unit, text: str) -> bool:
         """Return whether a unit begins with the name of the holder."""
-        own = " – ".join(hit.passage.text[slice(*span)] for span in _own_spans(unit)) if unit.cells else text
-        return any(_holds(" ".join(own.split()), role, hit) for role in self.roles)
+        if unit.cells:
+            spans = [*([unit.label] if unit.label else []), *(cell.span for cell in unit.cells)]
+            text = " – ".join(hit.passage.text[slice(*span)] for span in spans)
+        return any(_holds(" ".join(text.split()), role, hit) for role in self.roles)
 
     def may_answer(self, text: str) -> bool:
         """Return whether `text` can answer at all: who holds an office is said with its name and that of a person."""
@@ -341,21 +343,16 @@ def _of_person(question: ParsedQuestion) -> AskedKind | None:
     role = holder["role"].strip() if holder else ""
     if _AUDITS.search(text) or _AUDITOR.search(role):
         return AuditorKind()
-    return OfficeKind(tuple(dict.fromkeys([role, *_synonyms(question, role)]))) if role else None
+    if not role:
+        return None
+    chairs = [re.sub(_CHAIR, chair, role, flags=re.I) for chair in _CHAIRS] if re.search(_CHAIR, role, re.I) else []
+    synonyms = [phrase for phrase in (*chairs, *question.phrases) if phrase.lower() != role.lower()]
+    return OfficeKind(tuple(dict.fromkeys([role, *synonyms])))
 
 
 def _own_signatures(hit: types.Hit) -> Iterable[Unit]:
     """Return the signatures that are not side by side with others."""
     return (unit for unit in signatures(hit.passage) if is_of_one(hit.passage.text[slice(*unit.span)]))
-
-
-def _synonyms(question: ParsedQuestion, role: str) -> Sequence[str]:
-    chairs = [re.sub(_CHAIR, chair, role, flags=re.I) for chair in _CHAIRS] if re.search(_CHAIR, role, re.I) else []
-    return [phrase for phrase in (*chairs, *question.phrases) if phrase.lower() != role.lower()]
-
-
-def _own_spans(unit: Unit) -> list[tuple[int, int]]:
-    return [*([unit.label] if unit.label else []), *(cell.span for cell in unit.cells)]
 
 
 def _holds(text: str, role: str, hit: types.Hit) -> bool:

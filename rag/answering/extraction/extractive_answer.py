@@ -186,8 +186,10 @@ def choose(
     missing = explain_missing(asked, hits, best)
     if best.is_certain and len({hit.passage.document_id for hit in hits}) == 1:  # else it may be another's
         likely = max(likely, CERTAIN_LIKELIHOOD)
-    elif not best.is_certain and _is_doubtful(asked, best):
-        likely = min(likely, DOUBTFUL_LIKELIHOOD)
+    elif not best.is_certain:
+        is_read_in_vain = best.row is None and best.features.answers < NO_ANSWER
+        if is_read_in_vain or not _holds_value(asked, best) or _is_of_other_measure(asked, best):
+            likely = min(likely, DOUBTFUL_LIKELIHOOD)
     is_close = is_relevant(asked, best, likely) if reranker else likely >= MIN_COVERED_ALONE
     if missing is None and not is_close:
         missing = N_("Nothing that was found answers this closely enough. {_nearest}").format(
@@ -259,7 +261,11 @@ def _fitting(asked: ParsedQuestion, ranked: Sequence[Extract]) -> list[Extract]:
         return certain
     fits = [(answer_fit.fit(asked.text, one.candidate.text, one.row, one.candidate.hit), one) for one in ranked]
     is_plain = answer_fit.is_plain(asked.text)
-    able = [pair for pair in fits if pair[0] is not Fit.OTHER and not (is_plain and _is_of_another(*pair))]
+    able = []
+    for fit, extract in fits:
+        is_of_another_item = extract.row is not None and extract.candidate.features.label < MIN_LABEL
+        if fit is not Fit.OTHER and not (is_plain and fit is Fit.UNNAMED and is_of_another_item):
+            able.append((fit, extract))
 
     def place(pair: tuple[Fit | None, Extract]) -> tuple[bool, bool]:
         is_of_kind = pair[0] is None if asked.kind is Kind.NAME else _holds_value(asked, pair[1].candidate)
@@ -273,12 +279,6 @@ def _holds_value(asked: ParsedQuestion, candidate: Candidate) -> bool:
     return asked.kind not in _VALUES or candidate.is_certain or asked.holds_kind(candidate.text)
 
 
-def _is_doubtful(asked: ParsedQuestion, best: Candidate) -> bool:
-    """Return whether a candidate gives something else than is asked for, or nothing for the reader."""
-    is_read_in_vain = best.row is None and best.features.answers < NO_ANSWER
-    return is_read_in_vain or not _holds_value(asked, best) or _is_of_other_measure(asked, best)
-
-
 def _is_of_other_measure(asked: ParsedQuestion, best: Candidate) -> bool:
     """Return whether an amount per unit is asked for, and it gives a total; or a share, and it gives a change."""
     asks_share = _SHARE.search(asked.text) and not _CHANGE.search(asked.text)
@@ -289,11 +289,6 @@ def _is_of_other_measure(asked: ParsedQuestion, best: Candidate) -> bool:
     return any(
         not re.search(rf"\b(?:per|each|every|pro|je|a)\s+(?:[\w-]+\s+){{0,3}}{unit}", of_what, re.I) for unit in units
     )
-
-
-def _is_of_another(fits: Fit | None, extract: Extract) -> bool:
-    """Return whether it is a row of another line item."""
-    return fits is Fit.UNNAMED and extract.row is not None and extract.candidate.features.label < MIN_LABEL
 
 
 def likelihood(ranked: Sequence[Extract]) -> float:
@@ -348,15 +343,11 @@ def _shown(question: ParsedQuestion, ranked: Sequence[Extract]) -> list[Extract]
         if len(shown) == MAX_ANSWERS or extract.score < ranked[0].score - MARGIN:
             break
         is_named_so = extract.row is None or extract.candidate.features.label >= ranked[0].candidate.features.label / 2
-        if is_named_so and question.holds_kind(extract.candidate.text) and _adds(question, extract, shown):
+        told = {*question.words, *(w for other in shown for w in term_weights.content_words(other.candidate.text))}
+        is_new = len({*term_weights.content_words(extract.candidate.text)} - told) >= 2
+        if is_named_so and is_new and question.holds_kind(extract.candidate.text):
             shown.append(extract)
     return shown
-
-
-def _adds(question: ParsedQuestion, extract: Extract, shown: Sequence[Extract]) -> bool:
-    """Return whether it has words that neither the question nor displayed answers have."""
-    said = {*question.words, *(word for one in shown for word in term_weights.content_words(one.candidate.text))}
-    return len({*term_weights.content_words(extract.candidate.text)} - said) >= 2
 
 
 # --- what is missing ---------------------------------------------------------------------------------------------

@@ -261,15 +261,12 @@ def _names(question: str) -> list[str]:
         token = re.sub(r"['’]s$", "", match.group())
         has_digit, letters = any(map(str.isdigit, token)), [c for c in token if c.isalpha()]
         is_code = has_digit and (bool(letters) or "-" in token)
-        is_name = not has_digit and sum(map(str.isupper, letters)) > (0 if _follows_words(question, match) else 1)
+        before = question[: match.start()].rstrip()
+        begins_sentence = not before or before[-1] in ".?!:\"“(['"
+        is_name = not has_digit and sum(map(str.isupper, letters)) > int(begins_sentence)  # its capital is no sign
         if (is_code or is_name) and token not in own and not _is_about_answers(token):
             found.append(token)
     return found + colours
-
-
-def _follows_words(question: str, match: re.Match[str]) -> bool:
-    before = question[: match.start()].rstrip()
-    return bool(before) and before[-1] not in ".?!:\"“(['"
 
 
 def _is_about_answers(token: str) -> bool:

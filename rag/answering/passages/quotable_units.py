@@ -238,28 +238,22 @@ class _Table:
             return False
         if any(VALUE.fullmatch(cell) and not PERIOD.search(cell) for cell in cells) or _is_sentence(row):
             return False
-        if self._in_header and self._has_figures and not self._names_periods():
+        has_periods = self._header is not None and PERIOD.search(self._text, *self._header) is not None
+        if self._in_header and self._has_figures and not has_periods:  # else further lines of words are rows
             return not any(char.isdigit() for cell in cells if not PERIOD.search(cell) for char in cell)
         if all(PERIOD.search(cell) for cell in cells):
             is_period = PERIOD.fullmatch(cells[0].strip()) is not None
             return len(cells) > 1 or label is None or is_period or _is_alike(label, cells[0])
-        is_below = self._in_header and self._is_below_periods(row)
-        return is_below or (self._header is None and (self._has_figures or len(cells) > 1))
-
-    def _is_below_periods(self, row: str) -> bool:
-        """Return whether a row names columns that each period of the header has."""
         header = self._whole_line(self._header) if self._header else ""
-        return _repeats(_fields(row), len(_periods(header.split("\n", 1)[0])))
+        # columns that each period of the header has
+        is_below = self._in_header and _repeats(_fields(row), len(_periods(header.split("\n", 1)[0])))
+        return is_below or (self._header is None and (self._has_figures or len(cells) > 1))
 
     def _spanning_periods(self, header: types.Span) -> list[str]:
         """Return the periods of a header that span several columns each, which its next lines name."""
         first, *others = self._whole_line(header).splitlines()
         periods = _periods(first)
         return periods if any(_repeats(_fields(line), len(periods)) for line in others) else []
-
-    def _names_periods(self) -> bool:
-        """Return whether the header has periods, so that further lines of words are rows."""
-        return self._header is not None and PERIOD.search(self._text, *self._header) is not None
 
     def _title_above(self) -> types.Span | None:
         """Return a short line right above the table that ends no sentence."""
@@ -446,11 +440,12 @@ def read_blocks(chunks: Sequence[types.Chunk]) -> list[Block]:
 def _blocks_of(chunk: types.Chunk) -> Iterator[Block]:
     """Yield the blocks of a chunk; a bullet begins one. What is left of a block that began before is skipped."""
     lines = [*placed_lines(types.Passage(document_id=chunk.document_id, lines=chunk.lines))]
-    begins = [
-        index
-        for index, (_, line) in enumerate(lines)
-        if has_bullet(line.text) or (_is_apart(lines[index - 1][1], line) if index else line.starts_block)
-    ]
+    begins = []
+    for index, (_, line) in enumerate(lines):
+        before = lines[index - 1][1] if index else None
+        is_apart = line.starts_block and (before is None or not continues(before, line))
+        if is_apart or has_bullet(line.text) or (before is not None and before.kind is not line.kind):
+            begins.append(index)
     for start, end in pairwise([*begins, len(lines)]):
         first, last = lines[start], lines[end - 1]
         span = types.Span(trim_line(*first).start, trim_line(*last).end)
@@ -458,7 +453,3 @@ def _blocks_of(chunk: types.Chunk) -> Iterator[Block]:
             is_bold = all(line.is_bold for _, line in lines[start:end])
             is_bullet = first[1].kind is types.BlockKind.TEXT and has_bullet(first[1].text)
             yield Block(chunk, span, first[1].kind, is_bold, is_bullet, first[1].number)
-
-
-def _is_apart(before: types.Line, line: types.Line) -> bool:
-    return before.kind is not line.kind or (line.starts_block and not continues(before, line))

@@ -1,4 +1,4 @@
-"""Analyse text for comparison: words with stems, figures, negations and their order; clauses that can be proved separately."""
+"""Analyse text for comparison: words with stems, figures, negations and their order; clauses to prove."""
 
 import difflib
 import functools

@@ -257,7 +257,9 @@ class AnswerFilter:
         if quote := _QUOTE_OPEN.match(text):
             if not quote["attributes"].rstrip().endswith("/"):
                 self._has_marks = True
-                self._open_quote = _ids_of_tag(quote["attributes"])
+                matches = _TAG_IDS.finditer(quote["attributes"])
+                ids = [id_ for match in matches for id_ in _expand(match["ids"] or match["numbers"])]
+                self._open_quote = tuple(dict.fromkeys(ids))
             return _Step(quote.end())
         if link := _AUTOLINK.match(text):
             return _Step(link.end(), again=link["text"])
@@ -373,12 +375,6 @@ def _expand(ids: str) -> list[str]:
             numbers.extend(range(numbers[-1] + 1, number))
         numbers.append(number)
     return list(dict.fromkeys(f"S{number}" for number in numbers))
-
-
-def _ids_of_tag(attributes: str) -> tuple[str, ...]:
-    """Return the ids in the attributes of a quote's tag."""
-    ids = [found for match in _TAG_IDS.finditer(attributes) for found in _expand(match["ids"] or match["numbers"])]
-    return tuple(dict.fromkeys(ids))
 
 
 def plain_text(text: str) -> str:

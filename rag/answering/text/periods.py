@@ -39,19 +39,14 @@ def figure_years(text: str) -> Mapping[int, int]:
     year_first = years[0].start < amounts[0].start
     bound: dict[int, int] = {}
     for amount in amounts:
-        year = (
-            _right_before(text, amount, years)
+        year = (  # "2020: 5"
+            next((y for y in years if re.fullmatch(r"\s*[:=][$€£¥(\s]*", text[y.end : amount.start])), None)
             or _close_behind(text, amount, found)
             or _year_of(amount, years, amounts, before=year_first)
         )
         if year is not None and year.year is not None:
             bound[amount.start] = year.year
     return bound
-
-
-def _right_before(text: str, amount: Number, years: Sequence[Number]) -> Number | None:
-    """Return the year before a colon and the amount: "2020: 5"."""
-    return next((year for year in years if re.fullmatch(r"\s*[:=][$€£¥(\s]*", text[year.end : amount.start])), None)
 
 
 def _close_behind(text: str, amount: Number, found: Sequence[Number]) -> Number | None:

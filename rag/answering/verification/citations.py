@@ -1,4 +1,4 @@
-"""Parse an answer into sentences, the sources they cite and the quotes proposed for them, and the statement to prove."""
+"""Parse an answer into sentences, the statements to prove, the sources they cite and the quotes proposed for them."""
 
 import bisect
 import itertools

@@ -1,8 +1,8 @@
 """Detect claims that mix parts of different statements of their source, or of a list with "respectively".
 
-"90% at Varna and 75% at Lodz" has all the words of "90% at Lodz", but does not entail it. A statement of coordinated text
-inherits what it leaves out from the one before it (ellipsis and gapping: Huddleston and Pullum, *The Cambridge Grammar
-of the English Language* (2002), chapter 15).
+"90% at Varna and 75% at Lodz" has all the words of "90% at Lodz", but does not entail it. A statement of coordinated
+text inherits what it leaves out from the one before it (ellipsis and gapping: Huddleston and Pullum, *The Cambridge
+Grammar of the English Language* (2002), chapter 15).
 """
 
 import functools
@@ -209,7 +209,11 @@ def _is_mixed_up(figure: StatedFigure, said: Conjunct, stated: Sequence[Conjunct
     return bool(holders) and all(
         any(
             _has_other_figure(said, holder, rival)
-            or (_rival_keys(said, holder, rival) and not _shares_figure(said, rival))
+            or (
+                _rival_keys(said, holder, rival)
+                # a figure of the rival in the claim may explain the rival's words
+                and not any(f.kind is not FigureKind.YEAR and f.stands_in(rival.own_figures) for f in said.figures)
+            )
             for rival in _rival_conjuncts(figure, holder, stated)
         )
         for holder in holders
@@ -234,11 +238,6 @@ def _has_other_figure(said: Conjunct, holder: Conjunct, rival: Conjunct) -> bool
         if figure.stands_in(rival.own_figures) and not figure.stands_in(holder.figures)
         for other in holder.own_figures
     )
-
-
-def _shares_figure(said: Conjunct, rival: Conjunct) -> bool:
-    """Return whether the claim also has a figure of the rival, which may explain the rival's words."""
-    return any(figure.kind is not FigureKind.YEAR and figure.stands_in(rival.own_figures) for figure in said.figures)
 
 
 def _rival_keys(said: Conjunct, holder: Conjunct, rival: Conjunct) -> list[str]:

@@ -181,7 +181,9 @@ class QuotablePassage:
         unit = self.units[index]
         part = types.Span(max(span.start, unit.span.start), min(span.end, unit.span.end))
         is_whole = part == unit.span or unit.kind is types.BlockKind.TABLE
-        declared = self._declared_scales(unit)
+        captions = [self.read(other) for other in (unit.label, unit.header, unit.caption) if other]
+        label, section = (self.read(other) if other else "" for other in (unit.label, unit.section))
+        declared = scales_of_row(label, section, captions)
         beside = [self.read(header) for header in (unit.header, unit.caption, unit.section) if header]
         return Evidence(
             self._texts[index] if is_whole else Text(self.read(part)),
@@ -194,12 +196,6 @@ class QuotablePassage:
             currency=self._currency(unit) if unit.cells else None,
             weights=self.word_weights,
         )
-
-    def _declared_scales(self, unit: Unit) -> numbers.Scales:
-        """Return the scales of a row's bare figures from its label, column names and caption."""
-        captions = [self.read(span) for span in (unit.label, unit.header, unit.caption) if span]
-        label, section = (self.read(span) if span else "" for span in (unit.label, unit.section))
-        return scales_of_row(label, section, captions)
 
     def _currency(self, unit: Unit) -> str | None:
         """Return a row's currency from its caption or column names, else the only one of the passage's tables."""

@@ -180,8 +180,9 @@ class QuoteSearch:
 
         if numbers.shows_computation(statement):
             likely = [(source, span) for source in sources for span in self._passage(source).likely_spans(statement)]
+            texts = {(source, span): [self._passage(source).read(span)] for source, span in likely}
             places = [
-                next((place for place in likely if not self._lacks(number.text, *place)), None)
+                next((place for place in likely if not numbers.unsupported(number.text, texts[place])), None)
                 for number in numbers.find_numbers(statement)
             ]
         else:
@@ -226,9 +227,6 @@ class QuoteSearch:
                 if (is_kept and quote in verbatim) or passage.shared(statement, quote.span) >= MIN_SHARED
             )
         )
-
-    def _lacks(self, figure: str, source: str, span: types.Span) -> bool:
-        return bool(numbers.unsupported(figure, [self._passage(source).read(span)]))
 
     def _find_paraphrase(
         self, statement: str, quotes: QuotesBySource, judgement: Judgement

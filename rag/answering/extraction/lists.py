@@ -115,7 +115,12 @@ def find_list(chunks: Sequence[types.Chunk], asked: AskedList) -> FoundList | No
     """Return the items of a list that a document names so; `chunks` are all of it in reading order."""
     blocks = read_blocks(chunks)
     if asked.is_of_parts:
-        parts = max(_headings(blocks)[1:], _clauses(blocks), key=len)  # the first heading is the title
+        clauses: list[Block] = []  # of a contract without headings: paragraphs numbered 1., 2., 3. and so on
+        for block in blocks:
+            match = _CLAUSE.match(block.text)
+            if match and int(match[1]) == len(clauses) + 1:
+                clauses.append(block)
+        parts = max(_headings(blocks)[1:], clauses, key=len)  # the first heading is the title
         if asked.is_main:
             return _key_terms(blocks, parts)
         items = parts
@@ -199,16 +204,6 @@ def _headings(blocks: Sequence[Block]) -> list[Block]:
         else:
             joined.append(block)
     return joined
-
-
-def _clauses(blocks: Sequence[Block]) -> list[Block]:
-    """Return the clauses of a contract without headings: paragraphs numbered 1., 2., 3. and so on."""
-    clauses: list[Block] = []
-    for block in blocks:
-        match = _CLAUSE.match(block.text)
-        if match and int(match[1]) == len(clauses) + 1:
-            clauses.append(block)
-    return clauses
 
 
 # --- choosing --------------------------------------------------------------------------------------------

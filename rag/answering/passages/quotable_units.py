@@ -134,8 +134,11 @@ class _Table:
         self._left = {trim_line(*placed).start: placed[1].bbox.x0 for placed in (*above, *block)}
         self._header: types.Span | None = None
         self._in_header = False
-        self._caption = self._scale_above()
-        self._section = self._title_above()
+        # short lines above the table that end no sentence: its title is right above it, its scale ("in millions") above
+        lines = {span: text[slice(*span)] for span in self._above}
+        titles = [span for span, line in lines.items() if 0 < len(line) <= MAX_HEADER_CHARS and line[-1] not in ".;"]
+        self._caption = next((span for span in reversed(titles) if is_caption(lines[span])), None)
+        self._section = next((span for span in self._above[-1:] if span in titles), None)
         self._has_figures = any(VALUE.fullmatch(field.strip()) for _, line in block for field in line.text.split("\t"))
 
     def rows(self) -> Iterator[Unit]:
@@ -254,22 +257,6 @@ class _Table:
         first, *others = self._whole_line(header).splitlines()
         periods = _periods(first)
         return periods if any(_repeats(_fields(line), len(periods)) for line in others) else []
-
-    def _title_above(self) -> types.Span | None:
-        """Return a short line right above the table that ends no sentence."""
-        for span in self._above[-1:]:
-            line = self._text[span.start : span.end]
-            if 0 < len(line) <= MAX_HEADER_CHARS and line[-1] not in ".;":
-                return span
-        return None
-
-    def _scale_above(self) -> types.Span | None:
-        """Return the last line above the table that declares a scale: "(in millions)"."""
-        for span in reversed(self._above):
-            line = self._text[span.start : span.end]
-            if len(line) <= MAX_HEADER_CHARS and is_caption(line) and line[-1] not in ".;":
-                return span
-        return None
 
     def _header_above(self, count: int) -> types.Span | None:
         """Return the nearest line above with `count` periods, or a short line right above the table."""

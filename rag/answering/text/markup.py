@@ -161,17 +161,14 @@ class AnswerFilter:
             return ""
         lead = text[: len(text) - len(text.lstrip())]
         self._after += lead
-        gap = self._space_before(core[0]) if self._last else ""
+        gap = self._after if self._last else ""
+        if self._last and self._removed:
+            gap = _wider(self._before, self._after)
+            gap = "" if core[0] in ".,;:!?)" and "\n" not in gap else gap
         piece = _TOUCHING.sub(" ", self._last + gap + core)[len(self._last) :]
         self._last, self._before, self._after, self._removed = piece[-1], "", text[len(lead) + len(core) :], False
         self._shown += len(piece)
         return piece
-
-    def _space_before(self, character: str) -> str:
-        if not self._removed:
-            return self._after
-        space = _wider(self._before, self._after)
-        return "" if character in ".,;:!?)" and "\n" not in space else space
 
     def _remove(self) -> None:
         """Merge the white space on both sides of removed text."""

@@ -287,16 +287,10 @@ _COMMAND = re.compile(r"\\([A-Za-z]+|[^\w\s])")
 
 def strip_markup(text: str) -> str:
     """Return `text` without emphasis, and with formulas as plain text."""
-    return _MARKUP.sub("", _without_latex(text)).strip()
-
-
-def _without_latex(text: str) -> str:
-    """Return `text` with its LaTeX formulas in plain signs: "2,725 / 14,694 = 18.5 %"."""
-    if "\\" not in text and "$$" not in text:
-        return text
-    plain = _FRACTION.sub(_quotient, _NAMED.sub(r"\1", text)).replace("$$", " ")
-    plain = _COMMAND.sub(lambda command: _SIGNS.get(command[1], " "), plain)
-    return " ".join(plain.split())
+    if "\\" in text or "$$" in text:  # LaTeX formulas become plain signs: "2,725 / 14,694 = 18.5 %"
+        text = _FRACTION.sub(_quotient, _NAMED.sub(r"\1", text)).replace("$$", " ")
+        text = " ".join(_COMMAND.sub(lambda command: _SIGNS.get(command[1], " "), text).split())
+    return _MARKUP.sub("", text).strip()
 
 
 def _quotient(fraction: re.Match[str]) -> str:

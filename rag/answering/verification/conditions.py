@@ -65,11 +65,9 @@ def mismatches(claim: Text, clause: Text, own: Text) -> list[str]:
     leading = [mark for mark in _marks(own) if mark.start == 0]
     required = {mark.text: mark for mark in (*_marks(clause), *leading)}
     dropped = [mark.text for mark in required.values() if _is_dropped(mark, claim, own)]
-    return (
-        dropped
-        if _UNCONDITIONAL.search(own.text)
-        else [*dropped, *(found.group() for found in _UNCONDITIONAL.finditer(claim.text))]
-    )
+    if not _UNCONDITIONAL.search(own.text):
+        dropped += [match.group() for match in _UNCONDITIONAL.finditer(claim.text)]
+    return dropped
 
 
 def is_conditional(text: Text) -> bool:

@@ -186,20 +186,16 @@ _Actors = tuple[frozenset[str], frozenset[str]]
 
 def mismatches(claim: Text, own: Text) -> list[str]:
     """Return the words whose role in the claim differs from that in the source."""
-    return [
-        *_changed_roles(claim, own),
-        *_exchanged_actors(claim, own),
-        *_unstated_agents(claim, own),
-        *_exchanged_sides(claim, own),
-        *_exchanged_targets(claim, own),
-    ]
-
-
-def _changed_roles(claim: Text, own: Text) -> Iterator[str]:
     there = _prepositional_roles(own)
-    for key, (text, roles) in _prepositional_roles(claim).items():
-        if key in there and not roles & there[key][1]:
-            yield text
+    roles_by_key = _prepositional_roles(claim).items()
+    words = [text for key, (text, roles) in roles_by_key if key in there and not roles & there[key][1]]
+    words += _exchanged_actors(claim, own)
+    for match in _AGENT.finditer(claim.text):  # of the claim's passive verbs
+        agents = {word.text for word in _names([*Text(match["agent"]).words]) if word.is_content}
+        verbs = [word for word in own.content if word.key == stem(match["verb"].casefold())]
+        if verbs and not any(agents <= _possible_agents(own, verb) for verb in verbs):
+            words += agents
+    return [*words, *_exchanged_sides(claim, own), *_exchanged_targets(claim, own)]
 
 
 def _prepositional_roles(text: Text) -> dict[str, tuple[str, set[str]]]:
@@ -243,18 +239,6 @@ def _verbs_with_actors(text: Text) -> list[tuple[Word, _Actors]]:
         if before and behind and not word.text[0].isupper():
             found.append((word, (_keys(before), _keys(behind))))
     return found
-
-
-def _unstated_agents(claim: Text, own: Text) -> Iterator[str]:
-    """Yield the agents of the claim's passive verbs that are not the agents of these verbs in the source.
-
-    There they stand behind a "by" after the verb, or before it in the active.
-    """
-    for match in _AGENT.finditer(claim.text):
-        agents = {word.text for word in _names([*Text(match["agent"]).words]) if word.is_content}
-        verbs = [word for word in own.content if word.key == stem(match["verb"].casefold())]
-        if verbs and not any(agents <= _possible_agents(own, verb) for verb in verbs):
-            yield from agents
 
 
 def _possible_agents(own: Text, verb: Word) -> set[str]:

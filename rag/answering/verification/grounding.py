@@ -101,7 +101,11 @@ class Grounder:
         judge is not asked.
         """
         compared = self._compare(claims, text)
-        verdicts = self._judge_meaning(compared) if by_meaning else [None] * len(compared)
+        verdicts: list[MeaningVerdict | None] = [None] * len(compared)
+        if by_meaning and self._judge and (indexes := self._left_to_judge(compared)):
+            open_claims = [self._open_claim(index, compared) for index in indexes]
+            for index, judged in zip(indexes, self._judge.judge(open_claims, self._prompted), strict=True):
+                verdicts[index] = judged
         sentences: list[types.Sentence] = []
         citations: list[types.Citation] = []
         for index, pair in enumerate(zip(compared, verdicts, strict=True)):
@@ -243,16 +247,6 @@ class Grounder:
         texts = [result.claim.sentence.text for result in compared]
         indexes = [i for i, text in enumerate(texts) if compared[i].statement or is_bare_reply(text)]
         return [] if all(is_refusal(texts[index]) for index in indexes) else indexes
-
-    def _judge_meaning(self, compared: Sequence[_Compared]) -> list[MeaningVerdict | None]:
-        """Return the judge's verdict for each claim that it is asked about, None for the others."""
-        verdicts: list[MeaningVerdict | None] = [None] * len(compared)
-        indexes = self._left_to_judge(compared)
-        if self._judge and indexes:
-            judged = self._judge.judge([self._open_claim(index, compared) for index in indexes], self._prompted)
-            for index, verdict in zip(indexes, judged, strict=True):
-                verdicts[index] = verdict
-        return verdicts
 
     def _open_claim(self, index: int, compared: Sequence[_Compared]) -> OpenClaim:
         result, before = compared[index], compared[index - 1] if index else None

@@ -36,7 +36,12 @@ def missing_facts(claim: str, evidence: Sequence[Evidence], around: Sequence[str
     currency = next((piece.currency for piece in evidence if piece.currency), None)
     missing = [*numbers.unsupported(claim, texts, scales=scales, currency=currency)]
     missing += _other_measures(text, texts)
-    missing += _missing_counts(text, texts)
+    there = [analyze(part) for part in texts]
+    values = frozenset[float]().union(*(part.values for part in there), *(part.months for part in there))
+    for word in text.words:  # spelled counts and months that no text has in any spelling
+        value = numbers.spelled_value(word.text)
+        if value is not None and value not in values and not any(word.key in part.keys for part in there):
+            missing.append(word.text)
     missing += _missing_names(text, [*texts, *around])
     return tuple(dict.fromkeys(missing))
 
@@ -66,16 +71,6 @@ def _other_measures(claim: Text, texts: Sequence[str]) -> Iterator[str]:
         others = {name for values, name in there if values & number.values}
         if measure and others and measure.name not in others:
             yield claim.text[number.start : measure.end]
-
-
-def _missing_counts(claim: Text, texts: Sequence[str]) -> Iterator[str]:
-    """Yield spelled counts and months that no text has in any spelling."""
-    there = [analyze(text) for text in texts]
-    values = frozenset[float]().union(*(text.values for text in there), *(text.months for text in there))
-    for word in claim.words:
-        value = numbers.spelled_value(word.text)
-        if value is not None and value not in values and not any(word.key in text.keys for text in there):
-            yield word.text
 
 
 def _missing_names(claim: Text, texts: Sequence[str]) -> Iterator[str]:

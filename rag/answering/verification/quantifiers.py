@@ -52,62 +52,37 @@ _BOTH = re.compile(
 
 def mismatches(claim: Text, own: Text) -> list[str]:
     """Return the words that make the claim more, or less, general than its source."""
-    return list(
-        dict.fromkeys(
-            [
-                *_stronger(claim, own),
-                *_doubled(claim, own),
-                *_generalised(claim, own),
-                *_dropped_counts(claim, own),
-                *_dropped_ranks(claim, own),
-            ]
-        )
-    )
-
-
-def _stronger(claim: Text, own: Text) -> Iterator[str]:
-    """Yield quantifiers of the claim that its source lacks."""
+    words: list[str] = []
     claimed, there = _quantified(claim), _quantified(own)
-    for words in _QUANTIFIERS.values():
-        if not words & there:
-            yield from sorted(words & claimed - {"any"})
-
-
-def _doubled(claim: Text, own: Text) -> Iterator[str]:
-    """Yield "both" where the source speaks of one of the things only."""
-    for match in _BOTH.finditer(claim.text):
+    for quantifiers in _QUANTIFIERS.values():
+        if not quantifiers & there:
+            words += sorted(quantifiers & claimed - {"any"})
+    for match in _BOTH.finditer(claim.text):  # where the source speaks of one of the things only
         plural = match["plural"].casefold()
         if plural not in own.folded and stem(plural) in own.keys and not own.folded & {"both", "each", "two"}:
-            yield match.group()[: len("both")]
+            words.append(match.group()[: len("both")])
+    if not claim.folded & _LIMITING:  # it may state the whole where the source limits it to a part
+        matches = list(_PART_OF.finditer(own.text))
+        nouns = [stem(match["what"].casefold()) for match in matches]
+        for match, noun in zip(matches, nouns, strict=True):
+            speaks_of_the_whole = sum(word.key == noun for word in own.words) > nouns.count(noun)
+            if noun in claim.content_keys and not speaks_of_the_whole:
+                words.append(match["part"])
+    claimed_parts = list(_parts(claim))
+    for part, whole in _parts(own):
+        has_part, has_whole = (any(_is_same(count, other) for other in claim.figures) for count in (part, whole))
+        is_exchanged = any(_is_same(part, second) and _is_same(whole, first) for first, second in claimed_parts)
+        if (has_whole and not has_part) or is_exchanged:
+            words.append(part.text)
+    tops = {match["top"].casefold() for match in _RANKED.finditer(claim.text)}
+    for match in _RANKED.finditer(own.text):  # "second largest" is not "largest"
+        if match["top"].casefold() in claim.folded - tops:
+            words.append(match["rank"])
+    return list(dict.fromkeys(words))
 
 
 def _quantified(text: Text) -> frozenset[str]:
     return Text(_NO_QUANTIFIER.sub(" ", text.text)).folded
-
-
-def _generalised(claim: Text, own: Text) -> Iterator[str]:
-    """Yield words that limit the source to a part where the claim states the whole."""
-    if claim.folded & _LIMITING:
-        return
-    matches = list(_PART_OF.finditer(own.text))
-    nouns = [stem(match["what"].casefold()) for match in matches]
-    for match, noun in zip(matches, nouns, strict=True):
-        speaks_of_the_whole = sum(word.key == noun for word in own.words) > nouns.count(noun)
-        if noun in claim.content_keys and not speaks_of_the_whole:
-            yield match["part"]
-
-
-def _dropped_counts(claim: Text, own: Text) -> Iterator[str]:
-    """Yield counts of a part that the claim drops for the whole, or exchanges with it."""
-    turned = [(whole, part) for part, whole in _parts(claim)]
-    for part, whole in _parts(own):
-        is_dropped = _has(claim, whole) and not _has(claim, part)
-        if is_dropped or any(_is_same(part, one) and _is_same(whole, other) for one, other in turned):
-            yield part.text
-
-
-def _has(text: Text, figure: Number) -> bool:
-    return any(_is_same(figure, other) for other in text.figures)
 
 
 def _is_same(one: Number, other: Number) -> bool:
@@ -120,11 +95,3 @@ def _parts(text: Text) -> Iterator[tuple[Number, Number]]:
         are_counts = "%" not in (part.unit, whole.unit) and part.year is None and whole.year is None
         if are_counts and not _is_same(part, whole) and _OUT_OF.fullmatch(text.text[part.end : whole.start]):
             yield part, whole
-
-
-def _dropped_ranks(claim: Text, own: Text) -> Iterator[str]:
-    """Yield ranks before superlatives that the claim drops: "second largest"."""
-    claimed = {match["top"].casefold() for match in _RANKED.finditer(claim.text)}
-    for match in _RANKED.finditer(own.text):
-        if match["top"].casefold() in claim.folded - claimed:
-            yield match["rank"]

@@ -37,9 +37,15 @@ def failed_checks(claim: Text, own: Text, scales: Scales = None, *, is_row: bool
     `scales` are the declared scales of its figures; `is_row` says that it is a row of a table.
     """
     if [word.text.casefold() for word in claim.words] == [word.text.casefold() for word in own.words]:
-        return [] if is_row else _exchanged_figures(claim, own)  # word for word
-    if is_fragment(claim.text):
-        return _scattered_words(claim, own)
+        if is_row or len(claim.figures) != len(own.figures):
+            return []
+        pairs = zip(claim.figures, own.figures, strict=True)  # word for word the same, but figures may be exchanged
+        return [figure.text for figure, other in pairs if figure.values.isdisjoint(other.values)]
+    if is_fragment(claim.text):  # the words of a name or figure must stand together in the source
+        wanted, there = ([item.key for item in text.sequence] for text in (claim, own))
+        places = range(len(there) - len(wanted) + 1)
+        is_together = any(there[place : place + len(wanted)] == wanted for place in places)
+        return [] if is_together else [item.text for item in claim.sequence]
     clause = own if is_row else _shortest_clause(claim, own)
     found = [
         *quantifiers.mismatches(claim, clause),
@@ -55,24 +61,6 @@ def failed_checks(claim: Text, own: Text, scales: Scales = None, *, is_row: bool
         found += hedging.mismatches(claim, clause)
         found += mixed_statements.mismatches(claim, own)
     return found
-
-
-def _exchanged_figures(claim: Text, own: Text) -> list[str]:
-    """Return figures exchanged for others between otherwise equal words."""
-    if len(claim.figures) != len(own.figures):
-        return []
-    return [
-        one.text for one, other in zip(claim.figures, own.figures, strict=True) if one.values.isdisjoint(other.values)
-    ]
-
-
-def _scattered_words(claim: Text, own: Text) -> list[str]:
-    """Return the words of a name or figure unless they stand together in the source."""
-    wanted, there = ([item.key for item in text.sequence] for text in (claim, own))
-    places = range(len(there) - len(wanted) + 1)
-    if any(there[place : place + len(wanted)] == wanted for place in places):
-        return []
-    return [item.text for item in claim.sequence]
 
 
 def _shortest_clause(claim: Text, own: Text) -> Text:

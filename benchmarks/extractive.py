@@ -20,10 +20,11 @@ from rich.table import Table
 
 from benchmarks import fitting
 from benchmarks.fitting import Choice, Numbers
-from rag import answering, evaluation
+from rag import evaluation
 from rag.answering.extraction import extractive_answer, question_intent
 from rag.answering.extraction.candidates import Candidate, Features, collect_candidates, read_answers
 from rag.answering.extraction.extractive_answer import MIN_LIKELIHOOD, ODDS, WEIGHTS
+from rag.answering.generation.context import build_context
 from rag.engine import RAGEngine
 from rag.engine.evaluation import Corpus, Evaluation
 from rag.evaluation.answers import says
@@ -164,7 +165,7 @@ def ask(engine: RAGEngine, index_name: str, asked: Sequence[evaluation.Question]
             request = SearchRequest(index_name=index_name, query=question.question, retrieval=retrieval)
             found = engine.search(request)
             read = question_intent.parse_question(question.question, found.trace.rewritings if found.trace else ())
-            hits = list(answering.build_context(found.results).hits.values())
+            hits = list(build_context(found.results).hits.values())
             collected = collect_candidates(read, hits, models.reranker)
             candidates = read_answers(read, collected, models.reader)
             yield Case(question, scope, question.id in lookups, read, hits, candidates)

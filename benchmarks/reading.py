@@ -20,7 +20,8 @@ from rich.progress import track
 from rich.table import Table
 
 from benchmarks.extractive import with_interval
-from rag import answering, evaluation
+from rag import evaluation
+from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL
 from rag.engine import RAGEngine
 from rag.evaluation.answers import AnswerRow, says
 from rag.types import AnswerRequest, Filters, GenerationOptions, RetrievalOptions
@@ -111,7 +112,7 @@ def ask(
             index_name=index_name,
             question=question.text,
             retrieval=RetrievalOptions(filters=Filters(document_ids=among)),
-            generation=GenerationOptions(provider=answering.EXTRACTIVE_MODEL),
+            generation=GenerationOptions(provider=EXTRACTIVE_MODEL),
         )
         yield evaluation.answers.answer_row(question.question, engine.answer(request), 0.0)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from llama_index.core.llms import LLM
 
-from rag import answering
+from rag.answering.generation.model_answer import Stop, never_stop
 from rag.config import Config
 from rag.engine.questions.answerer import Answerer, Tools
 from rag.engine.resources import Resources
@@ -29,7 +29,7 @@ def answerer(
     *,
     llm: LLM | None,
     options: AnswerOptions | None = None,
-    stop: answering.Stop = answering.never_stop,
+    stop: Stop = never_stop,
     **tools: Any,
 ) -> Answerer:
     """Of a question; `tools` are its own, and quotes are located by their lines."""

@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rag import errors
-from rag.answering import Stop
+from rag.answering.generation.model_answer import Stop
 
 MAX_JSON_BYTES = 4 * 1024 * 1024
 """Maximum size of a body without a file."""

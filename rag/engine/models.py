@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pydantic
 
-from rag import answering, errors, providers, types
+from rag import errors, providers, types
+from rag.answering.generation.context import default_budget
 from rag.config import Config
 from rag.messages import N_
 from rag.retrieval import SimilarityScales
@@ -171,7 +172,7 @@ class Models:
     def with_context_budget(self, options: types.AnswerOptions, llm: "LLM | None") -> types.AnswerOptions:
         """Return `options` with their tokens of sources, else those of the settings, else what suits the model."""
         chosen = self.config.rag_max_context_tokens if llm else None
-        tokens = options.max_context_tokens or chosen or answering.default_budget(llm)
+        tokens = options.max_context_tokens or chosen or default_budget(llm)
         return options.model_copy(update={"max_context_tokens": tokens})
 
     @property

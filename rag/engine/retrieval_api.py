@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from rag import answering, errors, retrieval, types
+from rag import errors, retrieval, types
+from rag.answering.generation.model_answer import Stop, never_stop
 from rag.engine.questions.search import Search
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
@@ -184,7 +185,7 @@ class RetrievalApi:
         )
 
     def validate(
-        self, request: types.ValidationRequest | Mapping[str, Any], stop: answering.Stop = answering.never_stop
+        self, request: types.ValidationRequest | Mapping[str, Any], stop: Stop = never_stop
     ) -> types.ValidationResponse:
         """Check whether test queries return relevant, correctly attributed and reproducible results.
 

@@ -3,7 +3,7 @@
 import datetime as dt
 from collections.abc import Iterator
 
-from rag import answering
+from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL
 from rag.export.marks import Translate
 from rag.export.report import Claim, Evidence, Report, Turn
 from rag.messages import N_
@@ -38,7 +38,7 @@ class Labels:
 
     def writer(self, turn: Turn) -> str:
         """Return the model that wrote the answer, or that it is quoted, and the time."""
-        if turn.model == answering.EXTRACTIVE_MODEL:
+        if turn.model == EXTRACTIVE_MODEL:
             written = self.say(N_("Quoted from the documents") if turn.status == "ok" else N_("Nothing was quoted"))
         else:
             written = self.say(N_("Written by {model}").format(model=turn.model))

@@ -7,7 +7,9 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
-from rag import answering, types
+from rag import types
+from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL
+from rag.answering.text.markup import CITATION_MARK
 from rag.messages import N_
 
 Translate = Callable[[str], str]
@@ -54,7 +56,7 @@ _EMPHASIS = "*_"
 def mark_of(response: types.AnswerResponse, number: int, say: Translate = str) -> str:
     """Return the mark of a sentence; empty if it states nothing, or is a quotation of an extract."""
     support = response.sentences[number].support
-    is_extract = support is types.Support.QUOTED and response.model == answering.EXTRACTIVE_MODEL
+    is_extract = support is types.Support.QUOTED and response.model == EXTRACTIVE_MODEL
     return "" if support is None or is_extract else say(MARKS[support])
 
 
@@ -95,7 +97,7 @@ def summary_of(response: types.AnswerResponse, say: Translate = str) -> str:
     if response.status != "ok" or not supports:
         return ""
     if proved == total:
-        if response.model == answering.EXTRACTIVE_MODEL:
+        if response.model == EXTRACTIVE_MODEL:
             return ""
         return say(
             N_("1 sentence verified") if total == 1 else N_("All {total} sentences verified").format(total=total)
@@ -135,7 +137,7 @@ def cite(response: types.AnswerResponse, own: str, number: int | None, label: Ca
         cited = [at for at in same_id if response.citations[at].sentence == number] or same_id[:1]
         return "".join(dict.fromkeys(map(label, cited))) or mark[0]
 
-    return answering.CITATION_MARK.sub(labels, own)
+    return CITATION_MARK.sub(labels, own)
 
 
 def strike(own: str, start: str, end: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from rag import answering
+from rag.answering.generation.model_answer import drop_unproved
 from rag.engine import RAGEngine
 from rag.types import AnswerResponse, Support
 from tests import pdfs, vendors
@@ -71,7 +71,7 @@ def test_a_replayed_answer_gets_its_verdicts_and_status(replay: Replay, number: 
         return
     assert response.status == "ok"
     assert "".join(LETTERS[sentence.support] for sentence in response.sentences) == case["verdicts"]
-    assert answering.drop_unproved(response).answer == case["kept"]
+    assert drop_unproved(response).answer == case["kept"]
     for number_of, sentence in enumerate(response.sentences):
         quotes = [citation.quote for citation in response.citations if citation.sentence == number_of]
         assert any(quotes) or sentence.support is not Support.SUPPORTED

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rag import answering, providers
+from rag import providers
+from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL
 from rag.engine import RAGEngine
 from rag.types import SAME_MEANING, Support
 from tests import pdfs, vendors
@@ -68,7 +69,7 @@ def test_an_unsupported_answer_is_replaced_by_extracts(
     with asked_about(pdfs.annual_report("Acme"), vendor_name, databases, tmp_path) as (vendor, engine):
         vendor.server.pieces = [said]
         answer = engine.questions.answer("How many employees does Acme have?")
-    assert (answer.status, answer.model) == ("ok", answering.EXTRACTIVE_MODEL)
+    assert (answer.status, answer.model) == ("ok", EXTRACTIVE_MODEL)
     assert "412 employees" in answer.answer
     assert answer.hint
 
@@ -88,7 +89,7 @@ def test_a_count_that_cannot_be_verified_is_shown_only_from_a_large_model(
         vendor.server.pieces = [said]
         answer = engine.questions.answer("How many employees does Acme have?")
     assert answer.status == "ok"
-    assert (answer.model == answering.EXTRACTIVE_MODEL) is is_small
+    assert (answer.model == EXTRACTIVE_MODEL) is is_small
     assert ("95" in answer.answer) is not is_small
     assert bool(answer.hint) is is_small
     assert (Support.NOT_VERIFIED in [sentence.support for sentence in answer.sentences]) is not is_small
@@ -108,7 +109,7 @@ def test_a_figure_that_holds_keeps_a_small_model_s_answer(
     with asked_about(pdfs.annual_report("Acme"), SMALL, databases, tmp_path) as (vendor, engine):
         vendor.server.pieces = [f"The employees of Acme number 911 at the end of 2021 [S1]. {held}"]
         answer = engine.questions.answer("How many employees does Acme have?")
-    assert (answer.model != answering.EXTRACTIVE_MODEL) is is_kept
+    assert (answer.model != EXTRACTIVE_MODEL) is is_kept
     assert ("911" in answer.answer) is is_kept
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import rag
-from rag import answering, errors
+from rag import errors
+from rag.answering.generation.model_answer import final_answer
 from rag.retrieval import UNRELATED_TEXTS
 from rag.types import AdapterOptions, AnswerEvent, AnswerRequest, AnswerToken, IndexRequest, SearchRequest, Source
 from tests import pdfs
@@ -432,4 +433,4 @@ def test_an_answer_that_breaks_off_is_a_grounding_error() -> None:
         yield AnswerToken(text="The harbour")
 
     with pytest.raises(errors.GroundingError, match="broke off"):
-        answering.final_answer(broken())
+        final_answer(broken())

@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from rag.answering import EXTRACTIVE_MODEL
+from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL
 from rag.engine.matrix import matrices
 from rag.types import (
     AnswerResponse,

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.answering import condense
-from rag.answering.conversation.followups import standalone
+from rag.answering.conversation.followups import condense, standalone
 from rag.types import Message
 
 DIALOGUES = [

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 import pytest
 from llama_index.core.schema import NodeWithScore
 
-from rag import answering, prompts
+from rag import prompts
 from rag.answering.extraction.extractive_answer import choose
 from rag.answering.extraction.question_intent import asks_for_comments
 from rag.answering.generation.context import build_context, neutralise_marks
+from rag.answering.generation.model_answer import final_answer
 from rag.answering.passages.quotable_units import split_passage
 from rag.answering.text.markup import ProposedQuote
 from rag.answering.verification.citations import Claim
@@ -276,7 +277,7 @@ def test_questions_for_comments(question: str, *, asks: bool) -> None:
 
 
 def quoted(question: str, hit: Hit) -> AnswerResponse:
-    return answering.final_answer(answers.stream(question, [hit], llm=None))
+    return final_answer(answers.stream(question, [hit], llm=None))
 
 
 def test_an_answer_without_a_model_never_quotes_invalid_words() -> None:

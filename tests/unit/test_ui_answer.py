@@ -5,7 +5,7 @@ import re
 import pytest
 
 from rag import prompts
-from rag.answering import EXTRACTIVE_MODEL
+from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL
 from rag.types import (
     LIKELY_THRESHOLD,
     AnswerResponse,

@@ -10,7 +10,7 @@ from rag.answering.text.markup import CITATION_MARK, plain_text
 from rag.answering.verification.grounding import Grounder, Locate
 from rag.answering.verification.quote_matching import Quote
 
-MODEL = "extractive"
+EXTRACTIVE_MODEL = "extractive"
 """The model name of answers without a language model."""
 
 
@@ -48,7 +48,7 @@ def compose(parts: Sequence[Statement | Label], *, locate: Locate) -> types.Answ
         sentences=tuple(sentences),
         citations=tuple(citations),
         sources=hits,
-        model=MODEL,
+        model=EXTRACTIVE_MODEL,
     )
 
 
@@ -202,7 +202,7 @@ def join(answers: Sequence[tuple[str, types.AnswerResponse]]) -> types.AnswerRes
         citations=tuple(citations),
         sources=sources,
         likelihood=min(likelihoods, default=None),
-        model=MODEL,
+        model=EXTRACTIVE_MODEL,
         usage=types.Usage(latency_ms=sum(answer.usage.latency_ms for _, answer in answers)),
     )
 

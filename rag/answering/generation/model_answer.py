@@ -9,10 +9,23 @@ from rag import errors, prompts, providers, types
 from rag.answering.text.markup import AnswerFilter, ProposedQuote
 from rag.answering.text.normalized_text import normalize
 from rag.answering.text.sentences import without_bullet
+from rag.messages import N_
 from rag.retrieval import CompletionCache, request_digest
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.llms import LLM, ChatMessage
+
+
+def final_answer(events: Iterable[types.AnswerEvent]) -> types.AnswerResponse:
+    """Return the verified answer at the end of `events`.
+
+    Raises:
+        errors.GroundingError: the events end without it.
+    """
+    for event in events:
+        if isinstance(event, types.AnswerResponse):
+            return event
+    raise errors.GroundingError(N_("The answer broke off before it was checked. Ask again."))
 
 
 def drop_struck(response: types.AnswerResponse) -> types.AnswerResponse:

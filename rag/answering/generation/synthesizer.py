@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -19,10 +19,10 @@ from llama_index.core.prompts import PromptTemplate
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.tools import ToolOutput
 
-from rag import errors, prompts, types
+from rag import prompts, types
 from rag.answering.conversation.followups import condense
+from rag.answering.generation.model_answer import final_answer
 from rag.async_streams import in_threads
-from rag.messages import N_
 from rag.retrieval import Query, to_hits
 
 Answer = Callable[[str, Sequence[types.Hit], Sequence[types.Rewriting]], Generator[types.AnswerEvent, None, None]]
@@ -174,18 +174,6 @@ class GroundedSynthesizer(BaseSynthesizer):
 
     def _update_prompts(self, prompts: dict[str, Any]) -> None:
         pass
-
-
-def final_answer(events: Iterable[types.AnswerEvent]) -> types.AnswerResponse:
-    """Return the verified answer at the end of `events`.
-
-    Raises:
-        errors.GroundingError: the events end without it.
-    """
-    for event in events:
-        if isinstance(event, types.AnswerResponse):
-            return event
-    raise errors.GroundingError(N_("The answer broke off before it was checked. Ask again."))
 
 
 class GroundedChatEngine(CondenseQuestionChatEngine):

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request
 
 from rag import errors, types
 from rag.access.gate import Caller
-from rag.answering import Stop
+from rag.answering.generation.model_answer import Stop
 from rag.api import streaming
 from rag.api.ask import AskRequest, AskResponse
 from rag.api.authentication import Reader

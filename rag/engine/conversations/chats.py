@@ -11,7 +11,11 @@ from typing import Any, Literal, NamedTuple
 
 from rapidfuzz import fuzz
 
-from rag import answering, errors, export, types
+from rag import errors, export, types
+from rag.answering.conversation.followups import CONDENSED_MESSAGES
+from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL
+from rag.answering.generation.model_answer import drop_struck, drop_unproved
+from rag.answering.text.markup import CITATION_MARK
 from rag.engine.conversations.provenance import differences
 from rag.engine.library.files import safe_name
 from rag.engine.library.pages import MarkedCopy, Pages
@@ -130,10 +134,10 @@ class Chats:
         """
         conversation = self.get(conversation_id)
         if before is None:
-            earlier = self.messages(conversation_id, last=answering.CONDENSED_MESSAGES)
+            earlier = self.messages(conversation_id, last=CONDENSED_MESSAGES)
         else:
             turns = itertools.takewhile(lambda turn: turn.id != before, self.messages(conversation_id))
-            earlier = [*turns][-answering.CONDENSED_MESSAGES :]
+            earlier = [*turns][-CONDENSED_MESSAGES:]
         generation = types.GenerationOptions(model=model)
         narrowed, options = {}, types.AnswerOptions()
         if top_k:  # more passages than usual need more room in the context
@@ -178,7 +182,7 @@ class Chats:
 
 def _excerpt(text: str, words: Sequence[str]) -> str:
     """Return the text around the first of the words."""
-    flowing = " ".join(answering.CITATION_MARK.sub("", text).split())
+    flowing = " ".join(CITATION_MARK.sub("", text).split())
     places = [place for word in words if (place := flowing.lower().find(word.lower())) >= 0]
     start = max(min(places, default=0) - EXCERPT_CHARS // 4, 0)
     start = flowing.rfind(" ", 0, start) + 1
@@ -213,8 +217,8 @@ def _history(turns: Sequence[types.ChatMessage]) -> Iterator[types.Message]:
         if turn.is_unfinished:
             continue
         answer = following.response if following and turn.role == "user" else None
-        meant = answer.question if answer and answer.model == answering.EXTRACTIVE_MODEL else None
-        content_shown = answering.drop_unproved(turn.response).answer if turn.response else turn.content
+        meant = answer.question if answer and answer.model == EXTRACTIVE_MODEL else None
+        content_shown = drop_unproved(turn.response).answer if turn.response else turn.content
         yield types.Message(role=turn.role, content=(meant or content_shown)[: types.MAX_TURN_CHARS])
 
 
@@ -453,7 +457,7 @@ def compare_claims(before: types.AnswerResponse, after: types.AnswerResponse) ->
 
 def _claims(response: types.AnswerResponse) -> list[tuple[str, tuple[str, ...]]]:
     """Return the proved claims: each statement with its quotes."""
-    proved = answering.drop_struck(response)
+    proved = drop_struck(response)
     quotes: dict[int, list[str]] = {}
     for citation in proved.citations:
         quotes.setdefault(citation.sentence, []).append(" ".join((citation.quote or "").split()))

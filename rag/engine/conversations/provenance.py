@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from importlib import metadata
 from typing import Any
 
-from rag import answering, prompts, retrieval, types
+from rag import prompts, retrieval, types
+from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL
 from rag.engine.workspace import Workspace
 from rag.messages import N_
 
@@ -59,9 +60,9 @@ def differences(
         *_index_and_version_changes(old, new),
     ]
     if before.model != after.model:
-        if before.model == answering.EXTRACTIVE_MODEL:
+        if before.model == EXTRACTIVE_MODEL:
             message = N_("the documents were quoted, now the model was {model}").format(model=after.model)
-        elif after.model == answering.EXTRACTIVE_MODEL:
+        elif after.model == EXTRACTIVE_MODEL:
             message = N_("the model was {model}, now the documents were quoted").format(model=before.model)
         else:
             message = N_("the model was {model}, now the model was {latest}").format(

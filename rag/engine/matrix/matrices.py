@@ -8,9 +8,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from rag import answering, errors, export, types, vocabulary
+from rag import errors, export, types, vocabulary
 from rag.answering.extraction import answer_fit
 from rag.answering.extraction.answer_fit import Fit
+from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL
 from rag.answering.tables.figure_rows import Statements
 from rag.engine.matrix import answer_agreement
 from rag.engine.questions.questions import Questions
@@ -332,7 +333,7 @@ def _row(response: types.AnswerResponse, citation: types.Citation) -> types.Quot
 
 def _text(response: types.AnswerResponse, first: types.Citation) -> str:
     """Return the cited statement; of a model's answer also the next one, as the first may state nothing."""
-    count = 1 if response.model == answering.EXTRACTIVE_MODEL else MODEL_SENTENCES
+    count = 1 if response.model == EXTRACTIVE_MODEL else MODEL_SENTENCES
     sentences = response.sentences[first.sentence : first.sentence + count]
     text = " ".join(" ".join(sentence.text.split()) for sentence in sentences if not sentence.is_unproved)
     return text if len(text) <= MAX_CHARS else f"{text[:MAX_CHARS].rpartition(' ')[0]} …"

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from rapidfuzz import fuzz
 
-from rag import answering, prompts, providers, retrieval, types, vocabulary
+from rag import prompts, providers, retrieval, types, vocabulary
 from rag.answering.conversation.suggested_questions import in_document
 from rag.answering.extraction import answer_fit, question_intent, summary
 from rag.answering.extraction.answer_kinds import asked_kind
 from rag.answering.extraction.extractive_answer import MAX_ANSWERS
+from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL
 from rag.engine.questions.document_mentions import find_mentions
 from rag.engine.workspace import Workspace
 from rag.ingestion.language_detection import detect
@@ -64,7 +65,7 @@ def disambiguate(
         hint=message if options.insufficient_evidence_message else None,
         nearest=nearest,
         follow_ups=tuple(dict.fromkeys(in_document(question, hit.document_name) for hit in nearest)),
-        model=answering.EXTRACTIVE_MODEL,
+        model=EXTRACTIVE_MODEL,
     )
 
 

@@ -10,15 +10,34 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from rag import answering, errors, prompts, providers, retrieval, tracing, types
 from rag.answering.conversation import suggested_questions
+from rag.answering.conversation.followups import condense
 from rag.answering.conversation.page_notes import page_note
 from rag.answering.extraction import extractive_answer, question_intent
-from rag.answering.generation.context import MIN_SOURCE_TOKENS, build_fitting_context
-from rag.answering.generation.model_answer import Output, Writer, count_tokens, prompt_messages, stream_visible
+from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL
+from rag.answering.generation.context import (
+    MIN_SOURCE_TOKENS,
+    Context,
+    ReadDocuments,
+    build_context,
+    build_fitting_context,
+    default_budget,
+)
+from rag.answering.generation.model_answer import (
+    Output,
+    Stop,
+    Writer,
+    count_tokens,
+    drop_unproved,
+    final_answer,
+    never_stop,
+    prompt_messages,
+    stream_visible,
+)
 from rag.answering.text.markup import plain_text
 from rag.answering.verification import citations
 from rag.answering.verification.citations import is_refusal
-from rag.answering.verification.grounding import Grounder
-from rag.answering.verification.judges import Prompted
+from rag.answering.verification.grounding import Grounder, Locate
+from rag.answering.verification.judges import JUDGE_TOKENS, EntailmentJudge, LanguageModelJudge, MeaningJudge, Prompted
 from rag.engine.conversations.provenance import provenance
 from rag.engine.library import saved_filters
 from rag.engine.library.pages import Pages
@@ -46,10 +65,10 @@ Events = Generator[types.AnswerEvent, None, None]
 class Tools(NamedTuple):
     """What answers are made with beside a language model; those of the workspace, unless others are given."""
 
-    locate: answering.Locate
+    locate: Locate
     reranker: retrieval.Reranker | None = None
     reader: retrieval.Reranker | None = None
-    judge: answering.MeaningJudge | None = None
+    judge: MeaningJudge | None = None
     memory: retrieval.CompletionCache | None = None
 
 
@@ -67,8 +86,8 @@ class Answerer:
         request: types.AnswerRequest,
         *,
         llm: "LLM | None" = None,
-        stop: answering.Stop = answering.never_stop,
-        read_documents: answering.ReadDocuments | None = None,
+        stop: Stop = never_stop,
+        read_documents: ReadDocuments | None = None,
         tools: Tools | None = None,
     ) -> None:
         """Without `llm` the answer is quoted. Once `stop` returns True, writing ends.
@@ -92,7 +111,7 @@ class Answerer:
     @functools.cached_property
     def model(self) -> str:
         """The name of the model that writes."""
-        return self.llm.metadata.model_name if self.llm else answering.EXTRACTIVE_MODEL
+        return self.llm.metadata.model_name if self.llm else EXTRACTIVE_MODEL
 
     @functools.cached_property
     def tools(self) -> Tools:
@@ -104,14 +123,14 @@ class Answerer:
         locate, memory = Pages(self.workspace).locate, self.workspace.store.caches
         if self.llm is None:
             return Tools(locate, models.reranker, models.reader, None, memory)
-        judge: answering.MeaningJudge = answering.EntailmentJudge(models.entailment_model)
+        judge: MeaningJudge = EntailmentJudge(models.entailment_model)
         if options.judge_with_model or (options.judge_with_model is None and not providers.is_small(self.llm)):
-            tokens = max(self.generation.max_output_tokens, answering.JUDGE_TOKENS)
+            tokens = max(self.generation.max_output_tokens, JUDGE_TOKENS)
             exact = models.language_model(
                 self.generation.model_copy(update={"temperature": 0.0, "max_output_tokens": tokens})
             )
             completions = retrieval.Completions(exact or self.llm, memory if options.use_cache else None)
-            judge = answering.LanguageModelJudge(completions, self.model, judge)
+            judge = LanguageModelJudge(completions, self.model, judge)
         return Tools(locate, models.reranker, models.reader, judge, memory)
 
     @functools.cached_property
@@ -162,14 +181,14 @@ class Answerer:
     def quote(self) -> types.AnswerResponse:
         """Answer without a language model and a conversation, by several searches or by one."""
         if events := self.composite.events(self.request.question):
-            return answering.final_answer(events)
+            return final_answer(events)
         return self._quote_from_one_search(self.request)
 
     def _quote_from_one_search(self, request: types.AnswerRequest) -> types.AnswerResponse:
         """Answer a request, such as for a part of the question, by one search and in the documents' words."""
         query_engine = Answerer(self.workspace, self.index, request).query_engine(streaming=True)
         written = cast("answering.GroundedStream", query_engine.query(retrieval.Query(request.question)))
-        return answering.final_answer(written.events)
+        return final_answer(written.events)
 
     def query_engine(
         self,
@@ -198,7 +217,7 @@ class Answerer:
             if request.history and self.llm is None:
                 question = self._completed_by_rules()
             else:
-                question = answering.condense(request.question, request.history, self.llm)
+                question = condense(request.question, request.history, self.llm)
         if question != request.question:
             self._rewritten = question
         self.request = request.model_copy(update={"question": question})
@@ -219,7 +238,7 @@ class Answerer:
         for turn in turns:
             text, last_document = suggested_questions.without_document(turn.content, {one.name for one in documents})
             history.append(turn.model_copy(update={"content": text}))
-        completed = answering.condense(question, history, None, sorted(names))
+        completed = condense(question, history, None, sorted(names))
         if last_document and completed != question:
             return suggested_questions.in_document(completed, last_document)
         return completed
@@ -279,7 +298,7 @@ class Answerer:
 
     # --- choose the sources -------------------------------------------------------------------------
 
-    def choose_sources(self, question: str, hits: Sequence[types.Hit], *, quoted: bool = False) -> answering.Context:
+    def choose_sources(self, question: str, hits: Sequence[types.Hit], *, quoted: bool = False) -> Context:
         """Return the context of an answer from `hits`, within the options, the model's window and its reading time.
 
         All but small models get those documents whole that fit. What is `quoted` needs no window and no reading time.
@@ -288,11 +307,11 @@ class Answerer:
             errors.ConfigError: the model's window is too small for any source.
         """
         llm = None if quoted else self.llm
-        budget = self.options.max_context_tokens or answering.default_budget(llm)
+        budget = self.options.max_context_tokens or default_budget(llm)
         is_strong = llm is not None and not providers.is_small(llm)
         documents = self.read_documents(hits, budget) if self.read_documents and is_strong else ()
         if llm is None or not (hits or documents):
-            return answering.build_context(hits, budget_tokens=budget)
+            return build_context(hits, budget_tokens=budget)
         room = providers.remaining_tokens(llm, *(one.content or "" for one in prompt_messages(llm, question, "")))
         if room < MIN_SOURCE_TOKENS:
             raise errors.ConfigError(
@@ -310,7 +329,7 @@ class Answerer:
     # --- write, verify ------------------------------------------------------------------------
 
     def _write(
-        self, llm: "LLM", question: str, context: answering.Context
+        self, llm: "LLM", question: str, context: Context
     ) -> Generator[types.AnswerStage | types.AnswerToken, None, Output]:
         """Yield what the language model writes; complete answers are cached."""
         prompt = prompt_messages(llm, question, context.text)
@@ -325,7 +344,7 @@ class Answerer:
         answer: citations.ParsedAnswer,
         output: Output,
         grounder: Grounder,
-        context: answering.Context,
+        context: Context,
         *,
         by_meaning: bool = False,
     ) -> types.AnswerResponse:
@@ -352,7 +371,7 @@ class Answerer:
     # --- or extract ---------------------------------------------------------------------------------
 
     def _extract(
-        self, question: str, context: answering.Context, rewritings: Sequence[types.Rewriting]
+        self, question: str, context: Context, rewritings: Sequence[types.Rewriting]
     ) -> Generator[types.AnswerToken, None, types.AnswerResponse]:
         """Yield the best sentences and table rows of the sources, each with its citation.
 
@@ -361,7 +380,7 @@ class Answerer:
         is_in_comment = False
         for kinds in (types.PAGE_TEXT, frozenset({types.BlockKind.NOTE})):
             readable = {id_: lines for id_, hit in context.hits.items() if (lines := hit.of_kinds(kinds)) is not None}
-            with tracing.span("model", model=answering.EXTRACTIVE_MODEL):
+            with tracing.span("model", model=EXTRACTIVE_MODEL):
                 extracts = extractive_answer.choose(
                     question,
                     list(readable.values()),
@@ -406,7 +425,7 @@ class Answerer:
             nearest=(context.hits[ids[id(choice.nearest)]],) if choice.nearest else (),
             hint=prompts.FROM_A_COMMENT if is_in_comment else choice.hint,
             likelihood=choice.likelihood if sentences else None,
-            model=answering.EXTRACTIVE_MODEL,
+            model=EXTRACTIVE_MODEL,
         )
 
     def _quoted_instead(
@@ -454,7 +473,7 @@ class Answerer:
                 "usage": usage,
             }
         )
-        return answering.drop_unproved(response) if self.options.drop_unsupported else response
+        return drop_unproved(response) if self.options.drop_unsupported else response
 
     def _holds(self, draft: types.AnswerResponse) -> bool:
         """Return whether a draft is shown as the answer; one that was stopped by the user always is."""
@@ -473,7 +492,7 @@ class Answerer:
         afterwards, and it computes wrongly. What half explains such a figure, without one, does not count.
         """
         quoted = {citation.sentence for citation in draft.citations if citation.quote is not None}
-        is_by_small_model = draft.model != answering.EXTRACTIVE_MODEL and self.llm and providers.is_small(self.llm)
+        is_by_small_model = draft.model != EXTRACTIVE_MODEL and self.llm and providers.is_small(self.llm)
         denied = {types.Support.CONTRADICTED, types.Support.NOT_STATED}
         if not is_by_small_model:
             is_proved = any(sentence.support and sentence.support.is_proved for sentence in draft.sentences)

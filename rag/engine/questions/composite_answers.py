@@ -6,8 +6,11 @@ import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import NamedTuple
 
-from rag import answering, prompts, retrieval, types, vocabulary
+from rag import prompts, retrieval, types, vocabulary
 from rag.answering.extraction import answer_fit, lists, quoted_answer, summary
+from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL, compose
+from rag.answering.generation.model_answer import drop_sentences
+from rag.answering.passages.statements import Label, Statement
 from rag.answering.tables import calculation, requested_figures
 from rag.engine.library import saved_filters
 from rag.engine.library.pages import Pages
@@ -28,7 +31,7 @@ STATEMENT_PAGES = 4
 """Number of pages read per financial statement."""
 
 Events = Generator[types.AnswerEvent, None, None]
-Parts = list[answering.Statement | answering.Label]
+Parts = list[Statement | Label]
 
 
 class Side(NamedTuple):
@@ -72,7 +75,7 @@ class CompositeAnswers:
         """
         if found := self._list(question):
             document, items, note = found
-            label = answering.Label(f"*{note.format(shown=len(items.items), count=items.total)}*")
+            label = Label(f"*{note.format(shown=len(items.items), count=items.total)}*")
             return single_answer(self._compose([label, *summary.to_statements(items.items, document)]))
         if extract := summary.requested_summary(question):
             return self._extract(question, extract)
@@ -158,7 +161,7 @@ class CompositeAnswers:
             if part:
                 return None
             message = prompts.WHICH_DOCUMENT_MESSAGE.format(count=len(documents))
-            model = answering.EXTRACTIVE_MODEL
+            model = EXTRACTIVE_MODEL
             return single_answer(types.AnswerResponse(status="insufficient_context", answer=message, model=model))
         parts: Parts = []
         for document in documents:
@@ -168,9 +171,9 @@ class CompositeAnswers:
             if keys and is_single and not part:
                 keys = summary.naming_lines(chunks, document.title) + keys
             if keys and not is_single:
-                parts.append(answering.Label(quoted_answer.heading(document.name)))
+                parts.append(Label(quoted_answer.heading(document.name)))
             parts += summary.to_statements(keys, self._store.documents.get(document.id), sections=is_single)
-        note = answering.Label(f"*{prompts.EXTRACT_NOTE}*")
+        note = Label(f"*{prompts.EXTRACT_NOTE}*")
         return single_answer(self._compose([note, *parts])) if parts else None
 
     def _named_or_all(self, question: str) -> tuple[list[types.Document], list[Mention]]:
@@ -272,7 +275,7 @@ class CompositeAnswers:
             for number, sentence in enumerate(answer.sentences)
             if not answer_fit.gives_of_year(question, year, sentence.text, rows.get(number))
         ]
-        kept = answering.drop_sentences(answer, other)
+        kept = drop_sentences(answer, other)
         return kept if kept.sentences else kept.model_copy(update={"status": "insufficient_context"})
 
     def _other_year_missing(self, measure: str, answers: Mapping[int, types.AnswerResponse]) -> types.AnswerResponse:
@@ -297,7 +300,7 @@ class CompositeAnswers:
                 other=missing,
             ),
             nearest=(hit,),
-            model=answering.EXTRACTIVE_MODEL,
+            model=EXTRACTIVE_MODEL,
         )
 
     # --- passages for a language model ---
@@ -334,8 +337,8 @@ class CompositeAnswers:
     def _request_for(self, documents: Sequence[types.Document]) -> types.AnswerRequest:
         return restrict_to_documents(self._request, [document.id for document in documents])
 
-    def _compose(self, parts: Sequence[answering.Statement | answering.Label]) -> types.AnswerResponse:
-        return answering.compose(parts, locate=self._locate)
+    def _compose(self, parts: Sequence[Statement | Label]) -> types.AnswerResponse:
+        return compose(parts, locate=self._locate)
 
 
 def single_answer(answer: types.AnswerResponse) -> Events:

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from rag import answering, retrieval, types
+from rag import retrieval, types
+from rag.answering.generation.context import Context, Source
 from rag.engine.questions.answerer import Answerer
 from rag.messages import N_
 
@@ -108,7 +109,7 @@ def _explain_candidate(
     response: types.SearchResponse,
     *,
     passage: str,
-    context: answering.Context,
+    context: Context,
 ) -> types.Explanation:
     options = answerer.request.retrieval
     stage = OUTCOMES[candidate.outcome]
@@ -149,7 +150,7 @@ def _explanation(
 
 
 def _given_whole(
-    context: answering.Context, response: types.SearchResponse, places: Sequence[types.Finding], passage: str
+    context: Context, response: types.SearchResponse, places: Sequence[types.Finding], passage: str
 ) -> tuple[types.Finding, str] | None:
     """Return the place and the id of a source with the passage that is no hit."""
     ids = {hit.chunk.id for hit in response.results}
@@ -161,7 +162,7 @@ def _given_whole(
     return None
 
 
-def _contains_passage(source: answering.Source, passage: str) -> bool:
+def _contains_passage(source: Source, passage: str) -> bool:
     """Whether the source's lines contain the beginning or the end of the passage."""
     text = " ".join(types.lines_text(source.lines).split()).casefold()
     words = passage.casefold().split()

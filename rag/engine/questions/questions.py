@@ -4,7 +4,8 @@ import uuid
 from collections.abc import Generator, Mapping
 from typing import Any
 
-from rag import answering, errors, retrieval, tracing, types
+from rag import errors, retrieval, tracing, types
+from rag.answering.generation.model_answer import Stop, final_answer, never_stop
 from rag.engine.questions import explanation
 from rag.engine.questions.answerer import Answerer
 from rag.engine.questions.search import Search
@@ -57,10 +58,10 @@ class Questions:
         if isinstance(request, str):
             request = {"question": request, "retrieval": {"top_k": QUESTION_TOP_K}}
         parsed = parse(types.AnswerRequest, request)
-        return answering.final_answer(self.stream(restrict_to_document(parsed, document_id) if document_id else parsed))
+        return final_answer(self.stream(restrict_to_document(parsed, document_id) if document_id else parsed))
 
     def stream(
-        self, request: types.AnswerRequest | Mapping[str, Any], stop: answering.Stop = answering.never_stop
+        self, request: types.AnswerRequest | Mapping[str, Any], stop: Stop = never_stop
     ) -> Generator[types.AnswerEvent, None, None]:
         """Yield tokens of the answer, then the checked answer, which replaces them. Raises as `answer`.
 
@@ -70,7 +71,7 @@ class Questions:
         parsed = parse(types.AnswerRequest, request)
         return tracing.streaming("question", lambda: self._answerer(parsed, stop).stream())
 
-    def _answerer(self, request: types.AnswerRequest, stop: answering.Stop) -> Answerer:
+    def _answerer(self, request: types.AnswerRequest, stop: Stop) -> Answerer:
         models = self._workspace.models
         index = self._workspace.requested_index(request.index_name)
         generation = request.generation

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from rag import types
-from rag.answering import EXTRACTIVE_MODEL
+from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL
 from rag.contract import NOTHING_LATER
 from rag.export import append, cite, mark_of, plain_words, reason_of, rewrite, strike, summary_of
 from rag.ingestion.chunking import SECTION_SEPARATOR

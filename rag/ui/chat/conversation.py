@@ -9,7 +9,7 @@ from functools import partial
 import streamlit as st
 
 from rag import errors, types
-from rag.answering import CITATION_MARK
+from rag.answering.text.markup import CITATION_MARK
 from rag.contract import NOTHING_LATER
 from rag.ui import session
 from rag.ui.admin.settings import suggest_model

@@ -149,7 +149,13 @@ def _completed(question: str, before: str, names: Sequence[str]) -> str | None:
     is_opened = len(rest) < len(question.strip(" ¿"))
     if _SENTENCE.match(rest):
         return _resolve_pronoun(rest, before, names) or (_inherit_slots(rest, before, names) if is_opened else None)
-    return _complete_fragment(rest.rstrip(" ?.!"), before, names, is_opened=is_opened)
+    rest = rest.rstrip(" ?.!")
+    # nothing, or a new keyword search
+    if not rest or len(rest.split()) > MAX_FRAGMENT_WORDS or not (is_opened or _stands_alone(rest, before, names)):
+        return None
+    if any(pronoun.start() == 0 for pronoun in _PRONOUN.finditer(rest) if pronoun["owner"]):
+        rest = _PRONOUN.sub("", rest, count=1).strip()
+    return _merged(rest, before, names)
 
 
 # --- questions that are sentences -------------------------------------------------------------------
@@ -222,15 +228,6 @@ def _with_period(before: str) -> str:
 
 
 # --- fragments --------------------------------------------------------------------------------------
-
-
-def _complete_fragment(rest: str, before: str, names: Sequence[str], *, is_opened: bool) -> str | None:
-    """Complete a fragment; None if it is empty or a new keyword search."""
-    if not rest or len(rest.split()) > MAX_FRAGMENT_WORDS or not (is_opened or _stands_alone(rest, before, names)):
-        return None
-    if any(pronoun.start() == 0 for pronoun in _PRONOUN.finditer(rest) if pronoun["owner"]):
-        rest = _PRONOUN.sub("", rest, count=1).strip()
-    return _merged(rest, before, names)
 
 
 def _stands_alone(rest: str, before: str, names: Sequence[str]) -> bool:

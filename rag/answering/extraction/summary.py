@@ -151,12 +151,9 @@ def requested_summary(question: str) -> Extract | None:
         return None
     said = match["about"] or match["says"]
     if said is not None:
-        is_whole = _WHOLE.fullmatch(said) and not match["target"] and said.lower() not in ("it", "this")
-        return (
-            Extract()
-            if is_whole or (match["about"] and said.lower() in ("this", "it") and not match["target"])
-            else None
-        )
+        is_pronoun = said.lower() in ("it", "this")
+        is_whole = bool(match["about"]) if is_pronoun else _WHOLE.fullmatch(said) is not None
+        return Extract() if is_whole and not match["target"] else None
     target = match["target"]
     if _WHOLE.fullmatch(target):
         return Extract()
@@ -272,27 +269,19 @@ def _best(sentences: Sequence[_Sentence], limit: int, known: set[str]) -> list[K
     weights = term_weights.idf([sentence.words for sentence in unique])
     totals = Counter(word for sentence in unique for word in sentence.words)
     centroid = {word: count * weights[word] for word, count in totals.items() if count > 1}
-    scores = np.asarray([_score(sentence, centroid) for sentence in unique])
-    scores = scores / max(float(scores.max()), 1e-9)
-    vectors = _vectors(unique, weights)
-    order = maximal_marginal_relevance(scores, vectors, diversity=DIVERSITY, limit=limit)
-    return [unique[index].key for index in order]
-
-
-def _score(sentence: _Sentence, centroid: Mapping[str, float]) -> float:
-    """Return a sentence's weight in the centroid over the root of its length, so length does not decide."""
-    weight = sum(centroid.get(word, 0.0) for word in set(sentence.words)) / math.sqrt(len(sentence.words) or 1)
-    weight *= 1 + POSITION_BONUS / (1 + sentence.position)
-    return weight * (DEPENDENT_WEIGHT if _DEPENDENT.match(sentence.text) else 1.0)
-
-
-def _vectors(sentences: Sequence[_Sentence], weights: Mapping[str, float]) -> Any:
     places = {word: place for place, word in enumerate(weights)}
-    vectors = np.zeros((len(sentences), len(places)))
-    for row, sentence in enumerate(sentences):
+    scores, vectors = np.zeros(len(unique)), np.zeros((len(unique), len(places)))
+    for row, sentence in enumerate(unique):
+        # the weight in the centroid over the root of the length, so that length does not decide
+        score = sum(centroid.get(word, 0.0) for word in set(sentence.words)) / math.sqrt(len(sentence.words) or 1)
+        score *= 1 + POSITION_BONUS / (1 + sentence.position)
+        scores[row] = score * (DEPENDENT_WEIGHT if _DEPENDENT.match(sentence.text) else 1.0)
         for word in sentence.words:
             vectors[row, places[word]] += weights[word]
-    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+    scores = scores / max(float(scores.max()), 1e-9)
+    vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+    order = maximal_marginal_relevance(scores, vectors, diversity=DIVERSITY, limit=limit)
+    return [unique[index].key for index in order]
 
 
 # --- sections: their names and places say which count most (Edmundson, "New Methods in Automatic Extracting", 1969) ---

@@ -43,38 +43,28 @@ def find_slots(text: str, names: Sequence[str]) -> Slots:
     periods = find_periods(text)
     known = [types.Span(*match.span()) for match in _known(names)(text)] if names else []
     pattern = _GERMAN_NAME if _GERMAN.search(text) else _NAME
-    spelled = [types.Span(*match.span("name")) for match in pattern.finditer(text)]
+    spelled: list[types.Span] = []
+    for match in pattern.finditer(text):  # without capitalised question words: "What Acme", "Did Acme"
+        start, end = match.span("name")
+        words = re.finditer(r"\S+", text[start:end])
+        offset = next((word.start() for word in words if word[0].lower() not in _CAPITALS), end - start)
+        spelled.append(types.Span(start + offset, end))
     owners = [
         types.Span(*match.span("name")) for match in _OWNER.finditer(text) if match["name"].lower() not in _CAPITALS
     ]
     found: list[types.Span] = []
-    for span in (*known, *map(_trimmed(text), spelled), *owners):
+    for span in (*known, *spelled, *owners):
         taken = [*periods, *found]
         if span.start < span.end and not any(span.start < other.end and other.start < span.end for other in taken):
             found.append(span)
-    named = [span for span in found if span in known or not _is_no_name(text[span.start : span.end])]
+    capitals = {span: text[slice(*span)] for span in found}  # may be those of a term: EBITDA, R&D, Net Sales
+    named = [s for s, name in capitals.items() if s in known or not (name.lower() in _CAPITALS or is_term(name))]
     return Slots(periods, sorted(named))
-
-
-def _trimmed(text: str) -> Callable[[types.Span], types.Span]:
-    """Return a function that drops capitalised question words from a span: "What Acme", "Did Acme"."""
-
-    def trim(span: types.Span) -> types.Span:
-        found = list(re.finditer(r"\S+", text[span.start : span.end]))
-        kept = next((word.start() for word in found if word[0].lower() not in _CAPITALS), span.end - span.start)
-        return types.Span(span.start + kept, span.end)
-
-    return trim
 
 
 def _known(names: Sequence[str]) -> Callable[[str], Iterable[re.Match[str]]]:
     alternatives = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
     return re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)", re.IGNORECASE).finditer
-
-
-def _is_no_name(text: str) -> bool:
-    """Return whether capitals are those of a term: EBITDA, R&D, Net Sales."""
-    return text.lower() in _CAPITALS or is_term(text)
 
 
 def is_term(text: str) -> bool:

@@ -129,20 +129,18 @@ def checkable_statement(sentence: types.Sentence, answer: str = "") -> str:
         return ""
     if sentence.citation_ids and text.endswith(":") and not _ENDS_OPEN.search(text):  # "It has two segments [S1]:"
         text = text.removesuffix(":")
-    return strip_lead_ins(text) if is_checkable(text, before, after) else ""
+    if not is_checkable(text, before, after):
+        return ""
+    statement = strip_markup(text)
+    # lead-ins such as "According to the report, …" state nothing
+    while (lead := _LEAD_IN.match(statement)) and (rest := statement[lead.end() :]) and Text(rest).content:
+        statement = rest
+    return statement
 
 
 def is_bare_reply(statement: str) -> bool:
     """Return whether a statement is only "Yes" or "No", which any page may have beside a box to tick."""
     return _BARE_REPLY.fullmatch(statement) is not None
-
-
-def strip_lead_ins(sentence: str) -> str:
-    """Return `sentence` without markup and lead-ins such as "According to the report, …"; formulas as plain text."""
-    bare = strip_markup(sentence)
-    while (lead := _LEAD_IN.match(bare)) and lead.end() < len(bare) and Text(bare[lead.end() :]).content:
-        bare = bare[lead.end() :]
-    return bare
 
 
 def is_refusal(sentence: str) -> bool:

@@ -187,7 +187,11 @@ def mismatches(claim: Text, own: Text) -> list[str]:
     if _plain(claim.text) in _plain(own.text):
         return []
     if _RESPECTIVELY.search(own.text):
-        return _mispaired(claim, own)
+        values, claimed = _values(own), _values(claim)
+        if len(values) < 2 or not any(_has(value, claimed) for value in values):
+            return []
+        # the years and subjects of the claim whose value in such a list it leaves out or exchanges
+        return [label for label, value in _pairs(own, values, claim) if not _has(value, claimed)]
     stated = conjuncts(own.text)
     if len(stated) < 2:
         return []
@@ -268,14 +272,6 @@ def _mixed_up_words(said: Conjunct, stated: Sequence[Conjunct]) -> list[str]:
 
 
 # --- values paired by their order: "815, 795 and 782 warehouses in 2021, 2020 and 2019, respectively" ---
-
-
-def _mispaired(claim: Text, own: Text) -> list[str]:
-    """Return the years and subjects of the claim whose value in such a list it leaves out or exchanges."""
-    values, claimed = _values(own), _values(claim)
-    if len(values) < 2 or not any(_has(value, claimed) for value in values):
-        return []
-    return [label for label, value in _pairs(own, values, claim) if not _has(value, claimed)]
 
 
 def _pairs(own: Text, values: Sequence[Number], claim: Text) -> Iterator[tuple[str, Number]]:

@@ -305,7 +305,12 @@ class QuotablePassage:
         match = fuzz.partial_ratio_alignment(wanted, self._normalized.text, score_cutoff=NEAR_MATCH)
         if match is None or match.dest_end <= match.dest_start:
             return None
-        span = self._extend_to_words(self._span(match.dest_start, match.dest_end))
+        start, end = self._span(match.dest_start, match.dest_end)
+        while self._cuts_word(start):
+            start -= 1
+        while self._cuts_word(end):
+            end += 1
+        span = types.Span(start, end)
         is_same = set(_NUMBER.findall(proposed)) <= set(_NUMBER.findall(self.slice(span)))
         return Quote(span, types.Verdict.CORRECTED) if is_same else None
 
@@ -340,14 +345,6 @@ class QuotablePassage:
         if around[0] in ".," and around[1].isdigit():
             return self.text[position - 2 : position - 1].isdigit()
         return all(c.isalnum() for c in around) and not term_weights.is_unspaced(around[0])
-
-    def _extend_to_words(self, span: types.Span) -> types.Span:
-        start, end = span
-        while self._cuts_word(start):
-            start -= 1
-        while self._cuts_word(end):
-            end += 1
-        return types.Span(start, end)
 
     # --- no quote proposed: the sentence that says the same ---
 

@@ -56,7 +56,7 @@ _ENGLISH = word_set("the of and to by from with for were are has its")
 """Words that mark a text as English: frequent, and not of the other languages."""
 
 _BOUNDS = word_set("more less over out almost nearly")
-"""Light words where they bound a figure ("over 300", "9 out of 12"), which `numeric_bounds` compares."""
+"""Light words where they bound a figure ("over 300", "9 out of 12"), which `quantities` compares."""
 
 _NAMES_TOO = {"us": "US", "it": "IT", "who": "WHO", "may": "May", "will": "Will"}
 """Light words that are names when they are written so: the United States, information technology, a month."""

@@ -31,7 +31,7 @@ from rag.answering.text.analyzed_text import (
 from rag.answering.text.negation import Word
 from rag.answering.text.numbers import Number
 from rag.answering.text.term_weights import word_set
-from rag.answering.verification import conditions, contradiction, hedging, numeric_bounds
+from rag.answering.verification import contradiction, qualifications, quantities
 from rag.answering.verification.evidence import (
     Evidence,
     WordWeights,
@@ -244,7 +244,7 @@ class _Comparison:
         if not self._is_same_statement:
             return False
         is_bounded = any(
-            numeric_bounds.bound(text.text, figure) not in numeric_bounds.EXACT_BOUNDS
+            quantities.bound(text.text, figure) not in quantities.EXACT_BOUNDS
             for text in (self.claim, self.evidence.own)
             for figure in text.numbers
         )
@@ -268,7 +268,7 @@ class _Comparison:
         own = self.evidence.own
         if self._is_same_statement:
             return [own]
-        if conditions.is_conditional(own):
+        if qualifications.is_conditional(own):
             return []
         clauses = map(analyze, _CLAUSE_END.split(own.text))
         return [
@@ -276,7 +276,7 @@ class _Comparison:
             for clause in clauses
             if self.claim.content_keys <= clause.content_keys
             and self._is_alike(clause)
-            and not hedging.mismatches(self.claim, clause)
+            and not qualifications.changed_hedges(self.claim, clause)
         ]
 
     def _is_alike(self, own: Text) -> bool:
@@ -367,8 +367,8 @@ class _Comparison:
         way = negation.trend(word.text)
         if way and (way == self._trend or any(negation.trend(other) == way for other in own.folded)):
             return True
-        # Whether the evidence hedges the same is for `hedging.mismatches` to say.
-        if any(start <= word.start < end for start, end in hedging.spans(claim)):
+        # Whether the evidence hedges the same is for `qualifications.changed_hedges` to say.
+        if any(start <= word.start < end for start, end in qualifications.hedged_spans(claim)):
             return True
         denied = claim.denied.get(word.start, ())  # "lacks" corresponds to "does not have"
         if any(not set(negated).isdisjoint(denied) for negated in own.negated):

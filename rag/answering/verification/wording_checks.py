@@ -12,12 +12,10 @@ from itertools import pairwise
 from rag.answering.text.analyzed_text import Text, analyze, clause_splits, is_fragment
 from rag.answering.text.numbers import Scales
 from rag.answering.verification import (
-    conditions,
     contradiction,
-    hedging,
     mixed_statements,
-    numeric_bounds,
-    quantifiers,
+    qualifications,
+    quantities,
 )
 
 _HE = frozenset({"he", "him", "his", "himself"})
@@ -48,17 +46,17 @@ def failed_checks(claim: Text, own: Text, scales: Scales = None, *, is_row: bool
         return [] if is_together else [item.text for item in claim.sequence]
     clause = own if is_row else _shortest_clause(claim, own)
     found = [
-        *quantifiers.mismatches(claim, clause),
-        *numeric_bounds.mismatches(claim, clause, scales),
+        *quantities.changed_quantifiers(claim, clause),
+        *quantities.changed_bounds(claim, clause, scales),
         *_denials(claim, clause),
         *_conjunctions(claim, clause),
-        *conditions.mismatches(claim, clause, own),
+        *qualifications.dropped_conditions(claim, clause, own),
         *_other_offices(claim, own),
         *_other_pronouns(claim, own),
     ]
     if not is_row:  # only sentences have subjects, modality and coordination
         found += contradiction.mismatches(claim, clause)
-        found += hedging.mismatches(claim, clause)
+        found += qualifications.changed_hedges(claim, clause)
         found += mixed_statements.mismatches(claim, own)
     return found
 

@@ -288,14 +288,18 @@ class AuthorsKind(AskedKind):
         return byline(hit.passage) == unit
 
 
-class AuditorKind(AskedKind):
+class SignedKind(AskedKind):
+    """Asks for what a signature tells."""
+
+    def units(self, hit: types.Hit) -> Iterable[Unit]:
+        """Return the signatures that are not side by side with others."""
+        return (unit for unit in signatures(hit.passage) if is_of_one(hit.passage.text[slice(*unit.span)]))
+
+
+class AuditorKind(SignedKind):
     """Asks for the firm that audited the statements."""
 
     is_each_documents_own = True
-
-    def units(self, hit: types.Hit) -> Iterable[Unit]:
-        """Return the signatures."""
-        return _own_signatures(hit)
 
     def answers(self, hit: types.Hit, unit: Unit, text: str) -> bool:  # noqa: ARG002
         """Return whether a unit is a firm's signature in a passage about an audit."""
@@ -307,15 +311,11 @@ class AuditorKind(AskedKind):
 
 
 @dataclass(frozen=True)
-class OfficeKind(AskedKind):
+class OfficeKind(SignedKind):
     """Asks who holds an office now; `roles` are its names."""
 
     roles: tuple[str, ...]
     is_each_documents_own = True
-
-    def units(self, hit: types.Hit) -> Iterable[Unit]:
-        """Return the signatures."""
-        return _own_signatures(hit)
 
     def answers(self, hit: types.Hit, unit: Unit, text: str) -> bool:
         """Return whether a unit begins with the name of the holder."""
@@ -348,11 +348,6 @@ def _of_person(question: ParsedQuestion) -> AskedKind | None:
     chairs = [re.sub(_CHAIR, chair, role, flags=re.I) for chair in _CHAIRS] if re.search(_CHAIR, role, re.I) else []
     synonyms = [phrase for phrase in (*chairs, *question.phrases) if phrase.lower() != role.lower()]
     return OfficeKind(tuple(dict.fromkeys([role, *synonyms])))
-
-
-def _own_signatures(hit: types.Hit) -> Iterable[Unit]:
-    """Return the signatures that are not side by side with others."""
-    return (unit for unit in signatures(hit.passage) if is_of_one(hit.passage.text[slice(*unit.span)]))
 
 
 def _holds(text: str, role: str, hit: types.Hit) -> bool:

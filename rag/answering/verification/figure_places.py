@@ -307,40 +307,40 @@ def _share(part: frozenset[str], whole: frozenset[str], index: FigureIndex) -> f
     return sum(index.weight(key) for key in part if key in whole) / total if total else 0.0
 
 
-def _misplaced(found: Sequence[FigureMatch], claim: Text, indexes: Mapping[str, FigureIndex]) -> Iterator[str]:
+def _misplaced(matches: Sequence[FigureMatch], claim: Text, indexes: Mapping[str, FigureIndex]) -> Iterator[str]:
     """Yield figures of another period than the claim names, or of another row or column than it names in full."""
-    for one in found:
-        is_named = one.place.cell is not None and _is_named_otherwise(one, claim, indexes[one.citation_id])
-        if is_named or _year_fit(one.figure, one.place) < 0 or _has_other_sign(one, claim):
-            yield one.figure.number.text
+    for match in matches:
+        is_named = match.place.cell is not None and _is_named_otherwise(match, claim, indexes[match.citation_id])
+        if is_named or _year_fit(match.figure, match.place) < 0 or _has_other_sign(match, claim):
+            yield match.figure.number.text
 
 
-def _is_named_otherwise(one: FigureMatch, claim: Text, index: FigureIndex) -> bool:
+def _is_named_otherwise(match: FigureMatch, claim: Text, index: FigureIndex) -> bool:
     """Return whether the words of a figure name another cell of its table in full, and the claim not its own cell."""
-    if one.place.named <= claim.content_keys:
+    if match.place.named <= claim.content_keys:
         return False
-    header = index.passage.units[one.place.unit].header
+    header = index.passage.units[match.place.unit].header
     return any(
         other.cell is not None
         and bool(other.named)
         and index.passage.units[other.unit].header == header
-        and other[:2] != one.place[:2]
-        and other.named <= one.figure.words
-        and not other.named < one.place.named
-        and _year_fit(one.figure, other) >= 0
-        and not is_same_figure(one.figure.number, other)
+        and other[:2] != match.place[:2]
+        and other.named <= match.figure.words
+        and not other.named < match.place.named
+        and _year_fit(match.figure, other) >= 0
+        and not is_same_figure(match.figure.number, other)
         for other in index.places
     )
 
 
-def _has_other_sign(one: FigureMatch, claim: Text) -> bool:
+def _has_other_sign(match: FigureMatch, claim: Text) -> bool:
     """Return whether the claim writes a minus sign where the source has a positive figure."""
-    if one.place.cell is None or one.place.cell < 0:
+    if match.place.cell is None or match.place.cell < 0:
         return False
-    before = claim.text[: one.figure.number.start].rstrip("$€£¥ ")
+    before = claim.text[: match.figure.number.start].rstrip("$€£¥ ")
     is_negative = before[-1:] in ("-", "−", "–") and not before[:-1].rstrip()[-1:].isalnum()
-    cell = one.place.evidence.columns[one.place.cell].cell.text
-    return is_negative and not cell[: one.place.number.start].strip("$€£¥ ")
+    cell = match.place.evidence.columns[match.place.cell].cell.text
+    return is_negative and not cell[: match.place.number.start].strip("$€£¥ ")
 
 
 def _exchanged(found: Sequence[FigureMatch], indexes: Mapping[str, FigureIndex]) -> Iterator[str]:
@@ -362,10 +362,10 @@ _FROM = re.compile(r"\bfrom\b[^\d]{0,40}$", re.IGNORECASE)
 _TO = re.compile(r"\bto\b[^\d]{0,40}$", re.IGNORECASE)
 
 
-def _turned(found: Sequence[FigureMatch], claim: Text) -> Iterator[str]:
+def _turned(matches: Sequence[FigureMatch], claim: Text) -> Iterator[str]:
     """Yield the figures of a change whose first figure is of the later period."""
-    first = [one for one in found if _FROM.search(claim.text[: one.figure.number.start])]
-    last = [one for one in found if _TO.search(claim.text[: one.figure.number.start])]
+    first = [match for match in matches if _FROM.search(claim.text[: match.figure.number.start])]
+    last = [match for match in matches if _TO.search(claim.text[: match.figure.number.start])]
     if len(first) != 1 or len(last) != 1 or first[0].place.unit != last[0].place.unit:
         return
     before, after = first[0].place.years, last[0].place.years

@@ -123,17 +123,17 @@ def collect_candidates(
     question: ParsedQuestion, hits: Sequence[types.Hit], reranker: Reranker | None
 ) -> list[Candidate]:
     """Return the closest candidates with all features but `answers`, without duplicates."""
-    found = _preselect(question, _fitting(question, list(_units(question, hits))))
-    if reranker is None or not found:
-        return found
-    read = {candidate.hit.chunk.id: candidate.hit for candidate in found}
-    texts = [candidate.context for candidate in found]
+    candidates = _preselect(question, _fitting(question, list(_units(question, hits))))
+    if reranker is None or not candidates:
+        return candidates
+    read = {candidate.hit.chunk.id: candidate.hit for candidate in candidates}
+    texts = [candidate.context for candidate in candidates]
     texts += [f"{hit.title or ''}. {hit.chunk.text}" for hit in read.values()]
     logits = [scaled_logit(score) for score in reranker.scores(question.text, texts)]
-    pages = dict(zip(read, logits[len(found) :], strict=True))
-    read_alone = {candidate.text: logit for candidate, logit in zip(found, logits, strict=False)}
+    pages = dict(zip(read, logits[len(candidates) :], strict=True))
+    read_alone = {candidate.text: logit for candidate, logit in zip(candidates, logits, strict=False)}
     measured = []
-    for candidate, logit in zip(found, logits, strict=False):
+    for candidate, logit in zip(candidates, logits, strict=False):
         # without the relevance of the sentence that it refers back to, and is read with
         before = read_alone.get(candidate.before or "")
         relevance = logit if before is None or logit >= before + OWN_GAIN else min(logit, before - OWN_GAIN)
@@ -205,14 +205,16 @@ def _can_answer(question: ParsedQuestion, unit: Unit, shown: str) -> bool:
     return len(shown) >= MIN_CHARS
 
 
-def _fitting(question: ParsedQuestion, found: list[Candidate]) -> list[Candidate]:
+def _fitting(question: ParsedQuestion, candidates: list[Candidate]) -> list[Candidate]:
     """Filter by requested page and by reliably recognised kinds, unless nothing is left."""
     if question.pages:
-        labelled = [candidate for candidate in found if candidate.is_labelled(question.pages)]
-        found = labelled or [candidate for candidate in found if candidate.is_on(question.pages)] or found
+        labelled = [candidate for candidate in candidates if candidate.is_labelled(question.pages)]
+        candidates = (
+            labelled or [candidate for candidate in candidates if candidate.is_on(question.pages)] or candidates
+        )
     if question.kind in PRECISE:
-        found = [candidate for candidate in found if question.holds_kind(candidate.text)] or found
-    return found
+        candidates = [candidate for candidate in candidates if question.holds_kind(candidate.text)] or candidates
+    return candidates
 
 
 def _in_context(hit: types.Hit, unit: Unit, shown: str, heading: str, before: str | None) -> str:
@@ -227,19 +229,21 @@ def _in_context(hit: types.Hit, unit: Unit, shown: str, heading: str, before: st
 # --- measures that cost little ---------------------------------------------------------------------------------
 
 
-def _preselect(question: ParsedQuestion, found: Sequence[Candidate]) -> list[Candidate]:
+def _preselect(question: ParsedQuestion, candidates: Sequence[Candidate]) -> list[Candidate]:
     """Return the `CANDIDATES` closest candidates with all features but the cross-encoder's."""
-    own = [term_weights.content_words(candidate.text) for candidate in found]
-    under = [term_weights.content_words(_headings(candidate)) for candidate in found]
+    own = [term_weights.content_words(candidate.text) for candidate in candidates]
+    under = [term_weights.content_words(_headings(candidate)) for candidate in candidates]
     weights = _Weights(term_weights.idf([*map(set.union, map(set, own), map(set, under))]), question.words)
     lexical = term_weights.bm25(question.words, own)
     top = max(lexical, default=0.0) or 1.0
     ranks: dict[int, int] = {}
-    for candidate in found:
+    for candidate in candidates:
         ranks.setdefault(id(candidate.hit), len(ranks) + 1)
-    about = {id(hit): question.share_named(page_and_names(hit)) for hit in {id(c.hit): c.hit for c in found}.values()}
+    about = {
+        id(hit): question.share_named(page_and_names(hit)) for hit in {id(c.hit): c.hit for c in candidates}.values()
+    }
     measured = []
-    for candidate, words, above, score in zip(found, own, under, lexical, strict=True):
+    for candidate, words, above, score in zip(candidates, own, under, lexical, strict=True):
         chunk, lines = candidate.hit.chunk, candidate.hit.passage.lines_of(*candidate.unit.span)
         features = Features(
             covered=weights.covered({*words, *above}),

@@ -217,24 +217,26 @@ def rank(
 
     The reader reads the best `READ` of them; none of the others is taken to answer better than the worst of these.
     """
-    found = sorted(collect_candidates(question, hits, reranker), key=_score, reverse=True)
-    if reader and found:
-        read = read_answers(question, found[:READ], reader)
+    candidates = sorted(collect_candidates(question, hits, reranker), key=_score, reverse=True)
+    if reader and candidates:
+        read = read_answers(question, candidates[:READ], reader)
         least = min(candidate.features.answers for candidate in read)
-        rest = [one._replace(features=one.features._replace(answers=least)) for one in found[READ:]]
-        found = sorted([*read, *rest], key=_score, reverse=True)
-    return [Extract(candidate, _score(candidate), asked_row(question, candidate)) for candidate in found]
+        rest = [
+            candidate._replace(features=candidate.features._replace(answers=least)) for candidate in candidates[READ:]
+        ]
+        candidates = sorted([*read, *rest], key=_score, reverse=True)
+    return [Extract(candidate, _score(candidate), asked_row(question, candidate)) for candidate in candidates]
 
 
-def _of_numbered(asked: ParsedQuestion, found: Sequence[Extract], hits: Sequence[types.Hit]) -> list[Extract]:
+def _of_numbered(question: ParsedQuestion, extracts: Sequence[Extract], hits: Sequence[types.Hit]) -> list[Extract]:
     """Return the candidates about the things that the question names by a number; all if it names none.
 
     Those that bear the name themselves are preferred to others of a passage that has it; what is of another thing of
     that kind is dropped. A name that may be a quantity counts if the passages have others of that kind.
     """
-    others = {name: any(name.other_stands_in(hit.passage.text) for hit in hits) for name in asked.numbered}
-    names = [name for name in asked.numbered if name.is_sure or others[name]]
-    kept = [*found]
+    others = {name: any(name.other_stands_in(hit.passage.text) for hit in hits) for name in question.numbered}
+    names = [name for name in question.numbered if name.is_sure or others[name]]
+    kept = [*extracts]
     for word in dict.fromkeys(name.word.casefold() for name in names):
         meant = [name for name in names if name.word.casefold() == word]  # one of these: "Figure 7 and Figure 8"
         kept = [one for one in kept if any(map(one.candidate.bears, meant))] or [
@@ -245,22 +247,22 @@ def _of_numbered(asked: ParsedQuestion, found: Sequence[Extract], hits: Sequence
     return kept
 
 
-def _is_in_a_passage(name: NumberedName, found: Sequence[Extract]) -> bool:
-    passages = {id(one.candidate.hit): one.candidate.hit for one in found}.values()
+def _is_in_a_passage(name: NumberedName, extracts: Sequence[Extract]) -> bool:
+    passages = {id(one.candidate.hit): one.candidate.hit for one in extracts}.values()
     return any(
         name.stands_in(page_and_names(hit)) or any(map(name.begins, hit.passage.text.split("\n"))) for hit in passages
     )
 
 
-def _fitting(asked: ParsedQuestion, ranked: Sequence[Extract]) -> list[Extract]:
+def _fitting(question: ParsedQuestion, ranked: Sequence[Extract]) -> list[Extract]:
     """Drop candidates that give another figure, and put certain answers first.
 
     If a name, figure or date is asked for, close candidates with one come first.
     """
     if certain := [one for one in ranked if one.candidate.is_certain]:
         return certain
-    fits = [(answer_fit.fit(asked.text, one.candidate.text, one.row, one.candidate.hit), one) for one in ranked]
-    is_plain = answer_fit.is_plain(asked.text)
+    fits = [(answer_fit.fit(question.text, one.candidate.text, one.row, one.candidate.hit), one) for one in ranked]
+    is_plain = answer_fit.is_plain(question.text)
     able = []
     for fit, extract in fits:
         is_of_another_item = extract.row is not None and extract.candidate.features.label < MIN_LABEL
@@ -268,23 +270,23 @@ def _fitting(asked: ParsedQuestion, ranked: Sequence[Extract]) -> list[Extract]:
             able.append((fit, extract))
 
     def place(pair: tuple[Fit | None, Extract]) -> tuple[bool, bool]:
-        is_of_kind = pair[0] is None if asked.kind is Kind.NAME else _holds_value(asked, pair[1].candidate)
+        is_of_kind = pair[0] is None if question.kind is Kind.NAME else _holds_value(question, pair[1].candidate)
         return pair[0] is not Fit.GIVES, not (is_of_kind and pair[1].score >= ranked[0].score - MARGIN)
 
     return [one for _, one in sorted(able, key=place)]
 
 
-def _holds_value(asked: ParsedQuestion, candidate: Candidate) -> bool:
+def _holds_value(question: ParsedQuestion, candidate: Candidate) -> bool:
     """Return whether a candidate holds the figure or date that is asked for, if one is."""
-    return asked.kind not in _VALUES or candidate.is_certain or asked.holds_kind(candidate.text)
+    return question.kind not in _VALUES or candidate.is_certain or question.holds_kind(candidate.text)
 
 
-def _is_of_other_measure(asked: ParsedQuestion, best: Candidate) -> bool:
+def _is_of_other_measure(question: ParsedQuestion, best: Candidate) -> bool:
     """Return whether an amount per unit is asked for, and it gives a total; or a share, and it gives a change."""
-    asks_share = _SHARE.search(asked.text) and not _CHANGE.search(asked.text)
+    asks_share = _SHARE.search(question.text) and not _CHANGE.search(question.text)
     if asks_share and best.row and _CHANGE.search(best.context):
         return True
-    units = _PER.findall(asked.text)
+    units = _PER.findall(question.text)
     of_what = _ALL_BUT.sub(" ", best.context)
     return any(
         not re.search(rf"\b(?:per|each|every|pro|je|a)\s+(?:[\w-]+\s+){{0,3}}{unit}", of_what, re.I) for unit in units

@@ -111,21 +111,21 @@ def requested_list(question: str, title: str = "") -> AskedList | None:
     return AskedList(_stems(match["subject"]), match["main"] is not None)
 
 
-def find_list(chunks: Sequence[types.Chunk], asked: AskedList) -> FoundList | None:
+def find_list(chunks: Sequence[types.Chunk], request: AskedList) -> FoundList | None:
     """Return the items of a list that a document names so; `chunks` are all of it in reading order."""
     blocks = read_blocks(chunks)
-    if asked.is_of_parts:
+    if request.is_of_parts:
         clauses: list[Block] = []  # of a contract without headings: paragraphs numbered 1., 2., 3. and so on
         for block in blocks:
             match = _CLAUSE.match(block.text)
             if match and int(match[1]) == len(clauses) + 1:
                 clauses.append(block)
         parts = max(_headings(blocks)[1:], clauses, key=len)  # the first heading is the title
-        if asked.is_main:
+        if request.is_main:
             return _key_terms(blocks, parts)
         items = parts
     else:
-        items = _items(_below_heading(blocks, asked.stems), asked.stems) or _after_colon(blocks, asked.stems)
+        items = _items(_below_heading(blocks, request.stems), request.stems) or _after_colon(blocks, request.stems)
     unique = list({block.text.casefold(): block for block in items}.values())
     return FoundList([_shown(block) for block in _spread(unique)], len(unique)) if unique else None
 

@@ -256,7 +256,7 @@ def _names(question: str) -> list[str]:
     asides = _ASIDE.findall(question)  # how a word is abbreviated, in which unit to answer
     own = {word for aside in asides for word in _TOKEN.findall(aside)}
     question = _ASIDE.sub("", question)
-    found = []
+    words = []
     for match in _TOKEN.finditer(question):
         token = re.sub(r"['’]s$", "", match.group())
         has_digit, letters = any(map(str.isdigit, token)), [c for c in token if c.isalpha()]
@@ -265,8 +265,8 @@ def _names(question: str) -> list[str]:
         begins_sentence = not before or before[-1] in ".?!:\"“(['"
         is_name = not has_digit and sum(map(str.isupper, letters)) > int(begins_sentence)  # its capital is no sign
         if (is_code or is_name) and token not in own and not _is_about_answers(token):
-            found.append(token)
-    return found + colours
+            words.append(token)
+    return words + colours
 
 
 def _is_about_answers(token: str) -> bool:
@@ -358,9 +358,9 @@ def _gives_count(question: str, things: str, text: str) -> bool:
 
 def _counted(things: str) -> frozenset[str]:
     """Return the words after "how many" up to the verb: those that name what is counted."""
-    found = list[str]()
+    keys = list[str]()
     for word in things.split():
         if term_weights.is_stop_word(word):
             break
-        found += term_weights.words(word)
-    return frozenset(found)
+        keys += term_weights.words(word)
+    return frozenset(keys)

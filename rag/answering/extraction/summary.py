@@ -236,7 +236,7 @@ def _plain(text: str) -> str:
 
 def _sentences(chunk: types.Chunk, section: str, repeated: frozenset[str]) -> list[_Sentence]:
     """Return the self-contained sentences of a passage."""
-    found: list[_Sentence] = []
+    sentences: list[_Sentence] = []
     for unit in split_passage(types.Passage(document_id=chunk.document_id, lines=chunk.lines)):
         text = one_line(chunk.text[unit.span.start : unit.span.end])
         if unit.kind is not types.BlockKind.TEXT or unit.is_boilerplate or unit.cells or not _states_something(text):
@@ -244,8 +244,8 @@ def _sentences(chunk: types.Chunk, section: str, repeated: frozenset[str]) -> li
         if any(_plain(line.text) in repeated for line in chunk.lines_of(*unit.span)):
             continue
         words = tuple(term_weights.content_words(text))
-        found.append(_Sentence(KeySentence(chunk, unit.span, section), text, words, len(found)))
-    return found
+        sentences.append(_Sentence(KeySentence(chunk, unit.span, section), text, words, len(sentences)))
+    return sentences
 
 
 def _states_something(text: str) -> bool:

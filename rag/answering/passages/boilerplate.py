@@ -26,7 +26,7 @@ def is_contents_line(text: str) -> bool:
 def boilerplate_lines(passage: types.Passage) -> set[int]:
     """Return the offsets of boilerplate lines: page numbers, running headers and footers, tables of contents."""
     placed = [(trim_line(offset, line), line) for offset, line in placed_lines(passage) if line.text.strip()]
-    found: set[int] = set()
+    offsets: set[int] = set()
     for page in passage.pages:
         lines = [(span, line) for span, line in placed if line.page_number == page and line.kind in types.PAGE_TEXT]
         for edge in (
@@ -35,7 +35,7 @@ def boilerplate_lines(passage: types.Passage) -> set[int]:
             lines[-1:],
             lines[-2:-1] if len(lines) > 2 else [],
         ):
-            found |= {
+            offsets |= {
                 span.start
                 for span, line in edge
                 if _CONTENTS.fullmatch(line.text) or (_is_running(line.text) and not _flows(lines, span))
@@ -48,9 +48,9 @@ def boilerplate_lines(passage: types.Passage) -> set[int]:
             run.append((span, number))
             continue
         if len(run) >= CONTENTS_ROWS and run[-1][1] > run[0][1]:
-            found |= {contents.start for contents, _ in run}
+            offsets |= {contents.start for contents, _ in run}
         run = [(span, number)] if number is not None and not _is_period(number) else []
-    return found
+    return offsets
 
 
 def _flows(lines: Sequence[tuple[types.Span, types.Line]], span: types.Span) -> bool:

@@ -111,19 +111,19 @@ _NOT_WORKED_OUT = "It is not worked out: "
 
 
 def calculate(
-    asked: FigureRequest, hits: Sequence[types.Hit], statements: Statements
+    request: FigureRequest, hits: Sequence[types.Hit], statements: Statements
 ) -> list[Statement | Label] | None:
-    """Answer `asked` from the tables in `hits`, all of one document; None if nothing is found.
+    """Answer `request` from the tables in `hits`, all of one document; None if nothing is found.
 
     `statements` locate the document's financial statements, where line items are read. If figures are missing or do not
     fit together, those found are given by themselves.
     """
     rows = figure_rows(hits, statements)
-    if asked.years or not asked.is_level:
-        rows = [row for row in rows if not (asked.is_fiscal and row.ends_early)]
-    if asked.is_level:
-        return _line_item(asked, rows)
-    return _formula(asked, asked.formula, rows) if asked.formula else _change(asked, rows)
+    if request.years or not request.is_level:
+        rows = [row for row in rows if not (request.is_fiscal and row.ends_early)]
+    if request.is_level:
+        return _line_item(request, rows)
+    return _formula(request, request.formula, rows) if request.formula else _change(request, rows)
 
 
 def is_worked_out(parts: Sequence[Statement | Label]) -> bool:
@@ -131,24 +131,24 @@ def is_worked_out(parts: Sequence[Statement | Label]) -> bool:
     return not any(isinstance(part, Label) and _NOT_WORKED_OUT in part.text for part in parts)
 
 
-def _formula(asked: FigureRequest, formula: Formula, rows: Sequence[FigureRow]) -> list[Statement | Label] | None:
-    if printed := _printed(asked, formula, rows):
+def _formula(request: FigureRequest, formula: Formula, rows: Sequence[FigureRow]) -> list[Statement | Label] | None:
+    if printed := _printed(request, formula, rows):
         return printed
     for expression in formula.parsed:
         statements = [
             statement
-            for year in _asked_years(asked, expression, rows)
-            if (statement := _computed(asked, formula, expression, year, rows))
+            for year in _asked_years(request, expression, rows)
+            if (statement := _computed(request, formula, expression, year, rows))
         ]
-        if statements and len(statements) >= len(asked.years):
+        if statements and len(statements) >= len(request.years):
             return [Label(f"{capitalize(formula.name)} = {format_expression(expression)}"), *statements]
-    return _partial_result(asked, formula, rows)
+    return _partial_result(request, formula, rows)
 
 
-def _asked_years(asked: FigureRequest, expression: Expression, rows: Sequence[FigureRow]) -> tuple[int, ...]:
+def _asked_years(request: FigureRequest, expression: Expression, rows: Sequence[FigureRow]) -> tuple[int, ...]:
     """Return the years asked for, else the latest of any line item needed."""
-    if asked.years:
-        return asked.years
+    if request.years:
+        return request.years
     figures = [figure for part in expression if isinstance(part, Operand) and (figure := find_figure(part.figure))]
     named = [
         row for figure in figures for row in _in_statement(figure.place, rows) if row.label_rank(figure) is not None
@@ -156,7 +156,7 @@ def _asked_years(asked: FigureRequest, expression: Expression, rows: Sequence[Fi
     return tuple(sorted({year for row in named for year in row.amounts})[-1:])
 
 
-def _printed(asked: FigureRequest, formula: Formula, rows: Sequence[FigureRow]) -> list[Statement | Label] | None:
+def _printed(request: FigureRequest, formula: Formula, rows: Sequence[FigureRow]) -> list[Statement | Label] | None:
     """Return the rows in which the document prints the result itself."""
     terms = {*map(plain_label, (formula.name, *formula.terms))}
     of_kind = [row for row in rows if plain_label(row.label) in terms]
@@ -164,7 +164,7 @@ def _printed(asked: FigureRequest, formula: Formula, rows: Sequence[FigureRow]) 
         row for row in of_kind if (formula.unit == "percent") == all(cell.is_percent for cell in row.amounts.values())
     ]
     statements = []
-    for year in asked.years or sorted({year for row in of_kind for year in row.amounts})[-1:]:
+    for year in request.years or sorted({year for row in of_kind for year in row.amounts})[-1:]:
         given = [row for row in of_kind if year in row.amounts]
         if not given or len({row.amounts[year].value for row in given}) > 1:
             return None
@@ -172,19 +172,19 @@ def _printed(asked: FigureRequest, formula: Formula, rows: Sequence[FigureRow]) 
     return [*statements] or None
 
 
-def _line_item(asked: FigureRequest, rows: Sequence[FigureRow]) -> list[Statement | Label] | None:
+def _line_item(request: FigureRequest, rows: Sequence[FigureRow]) -> list[Statement | Label] | None:
     """Return the line item for each asked year or the latest; None unless all are certain."""
-    figure = find_figure(asked.measure)
+    figure = find_figure(request.measure)
     if figure is None:
         return None
     stated = [row for row in rows if row.label_rank(figure) is not None and row.stands_in(figure.place)]
     latest = sorted({year for row in _in_statement(figure.place, stated) for year in row.amounts})[-1:]
     statements = []
-    for year in asked.years or latest:
-        row = _find_row(figure, [year], stated, asked.measure)
+    for year in request.years or latest:
+        row = _find_row(figure, [year], stated, request.measure)
         if row is None:
             return None
-        statements.append((len(asked.years) < 2 and _quoted(row, year)) or _stated(row, year, figure))
+        statements.append((len(request.years) < 2 and _quoted(row, year)) or _stated(row, year, figure))
     return [*statements] or None
 
 
@@ -221,7 +221,7 @@ class _OperandValue(NamedTuple):
 
 
 def _computed(
-    asked: FigureRequest, formula: Formula, expression: Expression, year: int, rows: Sequence[FigureRow]
+    request: FigureRequest, formula: Formula, expression: Expression, year: int, rows: Sequence[FigureRow]
 ) -> Statement | None:
     """Return the statement that works out the expression for a year; None without its figures, or by zero."""
     operands = _operands(expression, year, rows)
@@ -232,7 +232,7 @@ def _computed(
     if value is None:
         return None
     shown = join_tokens([next(texts) if isinstance(part, Operand) else part for part in expression])
-    result = format_result(value, formula, operands[0].row.scale, asked.places)
+    result = format_result(value, formula, operands[0].row.scale, request.places)
     rows_used = {id(one.row): one.row for one in operands}.values()
     sources = tuple(source for row in rows_used for source in row.sources)
     return Statement(f"{capitalize(formula.name)} {year} = {shown} = {result}", sources)
@@ -305,7 +305,7 @@ def _unambiguous_row(usable: Sequence[tuple[int, FigureRow]], needed: Sequence[i
 
 
 def _partial_result(
-    asked: FigureRequest, formula: Formula, rows: Sequence[FigureRow]
+    request: FigureRequest, formula: Formula, rows: Sequence[FigureRow]
 ) -> list[Statement | Label] | None:
     """Return the figures that were found, and say which are missing."""
     expression = formula.parsed[0]
@@ -314,8 +314,8 @@ def _partial_result(
     statements, missing = list[Statement](), list[str]()
     for name in names:
         figure = find_figure(name)
-        by_year = [(year, _find_row(figure, [year], rows)) for year in asked.years or known] if figure else []
-        given = [_stated(row, year) for year, row in by_year if row][: len(asked.years) or 1]
+        by_year = [(year, _find_row(figure, [year], rows)) for year in request.years or known] if figure else []
+        given = [_stated(row, year) for year, row in by_year if row][: len(request.years) or 1]
         statements += given
         if not given:
             missing.append(name)
@@ -330,21 +330,21 @@ def _partial_result(
     return [Label(said + why), *statements]
 
 
-def _change(asked: FigureRequest, rows: Sequence[FigureRow]) -> list[Statement | Label] | None:
+def _change(request: FigureRequest, rows: Sequence[FigureRow]) -> list[Statement | Label] | None:
     """Return the change of a row between two years: those asked for, the year and the one before, or the last two."""
-    figure = find_figure(asked.measure)
-    wanted = identifying_words(asked.measure)
+    figure = find_figure(request.measure)
+    wanted = identifying_words(request.measure)
     if figure:
         at = _in_statement(figure.place, rows)
         ranked = [(rank, row) for row in at if (rank := row.label_rank(figure)) is not None]
         labelled = [(-1 if identifying_words(row.label) == wanted else rank, row) for rank, row in ranked]
     else:
         labelled = [(0, row) for row in rows if identifying_words(row.label) == wanted]
-    for late, early in _year_pairs(asked.years, [row for _, row in labelled]):
+    for late, early in _year_pairs(request.years, [row for _, row in labelled]):
         usable = [(rank, row) for rank, row in labelled if late in row.amounts and early in row.amounts]
         row = _unambiguous_row(usable, (late, early))
         if row is not None and row.amounts[late].is_percent == row.amounts[early].is_percent:
-            return [_difference(row, figure, late, early, with_level=asked.with_level)]
+            return [_difference(row, figure, late, early, with_level=request.with_level)]
     return None
 
 

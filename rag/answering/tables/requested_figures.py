@@ -274,14 +274,14 @@ def parse_request(question: str, names: Iterable[str] = ()) -> FigureRequest | N
     return _as_defined(asked, wording.definition) if wording.definition else asked
 
 
-def _as_defined(asked: FigureRequest, definition: StatedDefinition) -> FigureRequest | None:
+def _as_defined(request: FigureRequest, definition: StatedDefinition) -> FigureRequest | None:
     """Return the request with the formula that the question defines; None if it defines it in unknown terms."""
     stated, own = expression(definition.words), named_formula(definition.term)
-    if stated is None or own is None or asked.formula is None:
+    if stated is None or own is None or request.formula is None:
         return None
-    if own.name == asked.formula.name:
-        return replace(asked, formula=replace(own, expressions=(stated,)))
-    return asked if parse_expression(stated) in own.parsed else None  # it defines a part of what is asked for
+    if own.name == request.formula.name:
+        return replace(request, formula=replace(own, expressions=(stated,)))
+    return request if parse_expression(stated) in own.parsed else None  # it defines a part of what is asked for
 
 
 def _parse_request(question: str, names: Iterable[str]) -> FigureRequest | None:

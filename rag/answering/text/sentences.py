@@ -211,18 +211,18 @@ def answer_sentences(text: str) -> list[types.Span]:
     blank = without_marks(text)
     formulas = [types.Span(*match.span("lines")) for match in _FORMULA.finditer(blank)]
     lines = blank.split("\n")
-    found: list[types.Span] = []
+    spans: list[types.Span] = []
     end = -1
     for number, line in enumerate(lines):
         start, end = end + 1, end + 1 + len(line)
         formula = next((span for span in formulas if span.start <= start < span.end), None)
         if formula is not None:
-            found += [formula] if formula.start == start else []
+            spans += [formula] if formula.start == start else []
         elif markdown_row(lines, number) is not None or _HEADING.match(line):
-            found.append(trimmed(blank, without_bullet(blank, types.Span(start, end))))
+            spans.append(trimmed(blank, without_bullet(blank, types.Span(start, end))))
         elif not (_FENCE.match(line) or SOURCES_LINE.fullmatch(line)):
-            found += _line_sentences(text, blank, types.Span(start, end))
-    return [span for span in found if any(map(str.isalnum, blank[span.start : span.end]))]
+            spans += _line_sentences(text, blank, types.Span(start, end))
+    return [span for span in spans if any(map(str.isalnum, blank[span.start : span.end]))]
 
 
 def without_marks(text: str) -> str:

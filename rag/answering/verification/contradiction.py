@@ -23,25 +23,25 @@ def negation_conflicts(claim: Text, quoted: Text, known: frozenset[str]) -> list
     """
     claimed = frozenset[str]().union(*claim.negated, *claim.denied.values())
     there = frozenset[str]().union(*quoted.negated, *quoted.denied.values())
-    found = []
+    words = []
     for governed in claim.negated:
         shared = known.intersection(governed)
         same = shared & there
         begins_anew = bool(governed) and governed[0] in quoted.keys and governed[0] not in there
         if shared and (not same or (begins_anew and 2 * len(same) < len(shared))):
-            found.append("not")
+            words.append("not")
     for governed in quoted.negated:
         first = next(iter(governed), "")
         negations = sum(first in others for others in quoted.negated)
         stands_only_negated = sum(word.key == first for word in quoted.words) <= negations
         if first in claim.keys and first not in claimed and stands_only_negated:
-            found.append(next(word.text for word in claim.words if word.key == first))
-    return found
+            words.append(next(word.text for word in claim.words if word.key == first))
+    return words
 
 
 def antonyms(claim: Text, own: Text) -> list[str]:
     """Return the claim's words that the source has only as an antonym, or has farther away than an antonym."""
-    found = []
+    words = []
     for word in claim.words:
         folded = word.text.casefold()
         way = negation.trend(folded)
@@ -52,8 +52,8 @@ def antonyms(claim: Text, own: Text) -> list[str]:
             opposite |= {other for other in own.folded if negation.trend(other) == -way}
         opposite -= same | claim.folded
         if opposite and (not same or _are_nearer(word, claim, own, opposite, same)):
-            found.append(word.text)
-    return found
+            words.append(word.text)
+    return words
 
 
 def compare_otherwise(claim: Text, own: Text) -> bool:
@@ -64,11 +64,11 @@ def compare_otherwise(claim: Text, own: Text) -> bool:
 
 def _compared_with(text: Text) -> set[str]:
     """Return the first content word or figure behind each "than"."""
-    found = set()
+    keys = set()
     for match in _THAN.finditer(text.text):
         words = [(word.start, word.key) for word in text.content] + [(n.start, n.text) for n in text.numbers]
-        found |= {key for _, key in sorted(one for one in words if one[0] >= match.end())[:1]}
-    return found
+        keys |= {key for _, key in sorted(one for one in words if one[0] >= match.end())[:1]}
+    return keys
 
 
 def is_derived(figure: str, claim: Text, own: Text) -> bool:

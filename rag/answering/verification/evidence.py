@@ -76,12 +76,12 @@ def partial_periods(claim: Text, columns: Sequence[Column], is_same: IsSame) -> 
     """Return the columns of quarters or months whose figures the claim gives for the year."""
     if is_part_of_year(claim.text) or not any(number.year for number in claim.numbers):
         return []
-    found: list[str] = []
+    words: list[str] = []
     for number in claim.numbers:
         places = _columns_with(number, columns, is_same) if number.year is None else []
         if places and all(is_part_of_year(columns[place].name) for place in places):
-            found.append(columns[places[0]].name)
-    return found
+            words.append(columns[places[0]].name)
+    return words
 
 
 def is_part_of_year(text: str) -> bool:
@@ -106,18 +106,18 @@ def _tokens(text: str) -> frozenset[str]:
     """Return the comparison tokens of a column name: stems, numbers, normalised quarters and halves."""
     text = _SHORT_YEAR.sub(r"20\1", normalize_periods(text))
     content = {word.text.casefold() for word in Text(text).content}
-    found = set()
+    keys = set()
     for token in _TOKEN.findall(text):
         folded = token.casefold()
         if folded in _TOTALS:
-            found.add(_TOTAL)
+            keys.add(_TOTAL)
         elif any(map(str.isdigit, folded)):
-            found.add(folded)
+            keys.add(folded)
         elif is_month(folded):
-            found.add(folded[:3])
+            keys.add(folded[:3])
         elif folded in content and not negation.trend(folded):
-            found.add(stem(folded))
-    return frozenset(found)
+            keys.add(stem(folded))
+    return frozenset(keys)
 
 
 SCALE_NAMES = {1e3: "thousand", 1e5: "lakh", 1e6: "million", 1e7: "crore", 1e9: "billion", 1e12: "trillion"}

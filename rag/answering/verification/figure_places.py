@@ -112,8 +112,8 @@ class FigureCheck(NamedTuple):
     @property
     def confirmed(self) -> frozenset[str]:
         """The figures that have a place of their own or are computed, as they are written."""
-        found = [one.figure.number.text for one in self.matches]
-        return frozenset([*found, *self.computed]).difference(self.misplaced)
+        keys = [one.figure.number.text for one in self.matches]
+        return frozenset([*keys, *self.computed]).difference(self.misplaced)
 
     def proved_in(self, claim: Text) -> Iterator[Number]:
         """Yield the figures of the claim that are found or computed."""
@@ -343,9 +343,9 @@ def _has_other_sign(match: FigureMatch, claim: Text) -> bool:
     return is_negative and not cell[: match.place.number.start].strip("$€£¥ ")
 
 
-def _exchanged(found: Sequence[FigureMatch], indexes: Mapping[str, FigureIndex]) -> Iterator[str]:
+def _exchanged(matches: Sequence[FigureMatch], indexes: Mapping[str, FigureIndex]) -> Iterator[str]:
     """Yield pairs of figures whose words fit clearly better the other way round."""
-    for one, other in itertools.combinations(found, 2):
+    for one, other in itertools.combinations(matches, 2):
         if one.citation_id != other.citation_id or one.figure.number.values == other.figure.number.values:
             continue
         ours, theirs = one.figure.words - other.figure.words, other.figure.words - one.figure.words

@@ -195,12 +195,12 @@ def mismatches(claim: Text, own: Text) -> list[str]:
     stated = conjuncts(own.text)
     if len(stated) < 2:
         return []
-    found: list[str] = []
+    words: list[str] = []
     for said in conjuncts(claim.text):
-        found += [figure.text for figure in said.own_figures if _is_mixed_up(figure, said, stated)]
+        words += [figure.text for figure in said.own_figures if _is_mixed_up(figure, said, stated)]
         if not said.figures:
-            found += _mixed_up_words(said, [member for member in stated if member.has_verb])
-    return found
+            words += _mixed_up_words(said, [member for member in stated if member.has_verb])
+    return words
 
 
 def _plain(text: str) -> str:
@@ -260,15 +260,15 @@ def _unrelated(keys: Iterable[str], others: Iterable[str]) -> list[str]:
 
 def _mixed_up_words(said: Conjunct, stated: Sequence[Conjunct]) -> list[str]:
     """Return the words of a claim without figures that belong to another statement than its other words."""
-    found: list[str] = []
+    words: list[str] = []
     for holder in stated:
         if said.keys.isdisjoint(holder.own_keys):
             continue
         others = [key for rival in stated if rival is not holder for key in _rival_keys(said, holder, rival)]
         if not others:
             return []
-        found += others
-    return [word.text for word in said.text.words if key_of(word) in found]
+        words += others
+    return [word.text for word in said.text.words if key_of(word) in words]
 
 
 # --- values paired by their order: "815, 795 and 782 warehouses in 2021, 2020 and 2019, respectively" ---

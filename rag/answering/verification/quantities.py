@@ -183,7 +183,7 @@ def bound(text: str, number: Number) -> Bound:
 
 def changed_bounds(claim: Text, own: Text, scales: Scales) -> list[str]:
     """Return the claim's figures that the source bounds differently; years have no bound."""
-    found = []
+    words = []
     ends = _other_ends(own)
     for figure in claim.figures:
         there = [other for other in own.figures if is_same(figure, other, scales)]
@@ -195,18 +195,18 @@ def changed_bounds(claim: Text, own: Text, scales: Scales) -> list[str]:
         if not any(bound(own.text, other) in proving for other in there) or (
             is_half and not any(is_same(half, other, scales) for half in halves for other in claim.figures)
         ):
-            found.append(figure.text)
-    return found
+            words.append(figure.text)
+    return words
 
 
 def _other_ends(text: Text) -> Mapping[int, Number]:
     """Map the start of each figure in a range to the other end of the range."""
-    found = {}
+    ends = {}
     for first, last in pairwise(text.figures):
         link = _RANGE.fullmatch(text.text, first.end, last.start)
         before = text.text[: first.start]
         if first.is_share and not last.is_share:
             continue  # "rose 18% to $192 million"
         if link and first.year is None and (_BETWEEN if link["and"] else _NOT_FROM).search(before):
-            found[first.start], found[last.start] = last, first
-    return found
+            ends[first.start], ends[last.start] = last, first
+    return ends

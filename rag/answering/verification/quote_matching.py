@@ -156,7 +156,7 @@ class QuotablePassage:
     def mentioned_context(self, span: types.Span, claim: str) -> list[types.Span]:
         """Return the column names, unit and section of the rows at `span` that `claim` mentions."""
         asked = Text(claim)
-        found = []
+        spans = []
         for index in self._indices(span):
             unit, row = self.units[index], self._texts[index]
             for other in (unit.header, unit.caption, unit.section):
@@ -166,8 +166,8 @@ class QuotablePassage:
                 has_words = (asked.content_keys & text.keys) - row.keys
                 has_scale = other == unit.caption and any(number.scale for number in asked.numbers)
                 if has_words or has_scale:
-                    found.append(other)
-        return list(dict.fromkeys(found))
+                    spans.append(other)
+        return list(dict.fromkeys(spans))
 
     def _indices(self, span: types.Span) -> list[int]:
         """Return the indexes of the units that `span` touches."""
@@ -420,15 +420,15 @@ class QuotablePassage:
     def context_with(self, span: types.Span, missing: Sequence[str]) -> list[types.Span]:
         """Return units around `span` with some of the `missing` numbers: column names, heading, neighbours."""
         wanted = " ".join(missing)
-        found: list[types.Span] = []
+        spans: list[types.Span] = []
         for near in self._around(span):
             left = numbers.unsupported(wanted, [self.read(near)], scales=self.scales)
             if len(left) < len(numbers.find_numbers(wanted)):
-                found.append(near)
+                spans.append(near)
                 wanted = " ".join(left)
             if not wanted:
                 break
-        return found
+        return spans
 
     def _around(self, span: types.Span) -> list[types.Span]:
         inside = self._indices(span)

@@ -415,28 +415,28 @@ class _Comparison:
     def _wrong_years(self) -> list[str]:
         """Return the years that the evidence assigns to other figures than the claim does."""
         own = self.evidence.own
-        found = []
+        words = []
         for number in self.claim.numbers:
             year = self.claim.years.get(number.start)
             if year is None or number.text in self.missing_figures:
                 continue
             there = {own.years.get(other.start) for other in own.numbers if self._is_same(number, other)}
             if there and None not in there and year not in there:
-                found.append(str(year))
-        return found
+                words.append(str(year))
+        return words
 
     def _is_same(self, number: Number, other: Number) -> bool:
         return numbers.is_same(number, other, self.evidence.scales, self.evidence.currency)
 
     def _replaced_figures(self) -> list[str]:
         """Return absent figures where the evidence has figures of their kind, but none of the claim's."""
-        found = []
+        words = []
         for kind in ("year", "share", "amount"):
             claimed = [number.text for number in self.claim.numbers if _kind(number) == kind]
             is_there = any(_kind(number) == kind for number in self.evidence.own.numbers)
             if is_there and set(claimed) <= set(self.missing_figures):
-                found += claimed
-        return found
+                words += claimed
+        return words
 
 
 def _first(words: Sequence[str]) -> tuple[str, ...]:

@@ -209,9 +209,8 @@ def _fitting(question: ParsedQuestion, candidates: list[Candidate]) -> list[Cand
     """Filter by requested page and by reliably recognised kinds, unless nothing is left."""
     if question.pages:
         labelled = [candidate for candidate in candidates if candidate.is_labelled(question.pages)]
-        candidates = (
-            labelled or [candidate for candidate in candidates if candidate.is_on(question.pages)] or candidates
-        )
+        on_pages = [candidate for candidate in candidates if candidate.is_on(question.pages)]
+        candidates = labelled or on_pages or candidates
     if question.kind in PRECISE:
         candidates = [candidate for candidate in candidates if question.holds_kind(candidate.text)] or candidates
     return candidates

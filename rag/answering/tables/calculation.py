@@ -135,25 +135,14 @@ def _formula(request: FigureRequest, formula: Formula, rows: Sequence[FigureRow]
     if printed := _printed(request, formula, rows):
         return printed
     for expression in formula.parsed:
-        statements = [
-            statement
-            for year in _asked_years(request, expression, rows)
-            if (statement := _computed(request, formula, expression, year, rows))
-        ]
+        figures = [figure for part in expression if isinstance(part, Operand) and (figure := find_figure(part.figure))]
+        pairs = [(row, figure) for figure in figures for row in _in_statement(figure.place, rows)]
+        latest = sorted({year for row, figure in pairs if row.label_rank(figure) is not None for year in row.amounts})
+        results = (_computed(request, formula, expression, year, rows) for year in request.years or latest[-1:])
+        statements = [statement for statement in results if statement]
         if statements and len(statements) >= len(request.years):
             return [Label(f"{capitalize(formula.name)} = {format_expression(expression)}"), *statements]
     return _partial_result(request, formula, rows)
-
-
-def _asked_years(request: FigureRequest, expression: Expression, rows: Sequence[FigureRow]) -> tuple[int, ...]:
-    """Return the years asked for, else the latest of any line item needed."""
-    if request.years:
-        return request.years
-    figures = [figure for part in expression if isinstance(part, Operand) and (figure := find_figure(part.figure))]
-    named = [
-        row for figure in figures for row in _in_statement(figure.place, rows) if row.label_rank(figure) is not None
-    ]
-    return tuple(sorted({year for row in named for year in row.amounts})[-1:])
 
 
 def _printed(request: FigureRequest, formula: Formula, rows: Sequence[FigureRow]) -> list[Statement | Label] | None:

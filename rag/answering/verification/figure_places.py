@@ -193,12 +193,12 @@ def check_figures(
         new = [figure for figure in left if figure not in computed and _is_computed(figure.number, text, operands)]
         computed += new
         operands = [*(figure.number for figure in new), *operands]
-    misplaced = [
-        *numbers.wrong_results(claim),
-        *_misplaced(found, text, indexes),
-        *_exchanged(found, indexes),
-        *_turned(found, text),
-    ]
+    misplaced = [*numbers.wrong_results(claim)]
+    for match in found:  # of another period than the claim names, or of another row or column than it names in full
+        is_named = match.place.cell is not None and _is_named_otherwise(match, text, indexes[match.citation_id])
+        if is_named or _year_fit(match.figure, match.place) < 0 or _has_other_sign(match, text):
+            misplaced.append(match.figure.number.text)
+    misplaced += [*_exchanged(found, indexes), *_turned(found, text)]
     unknown = [figure.number for figure in left if figure not in computed]
     implied = {number for number in unknown if _is_count(number) or _may_follow(number, claim, indexes)}
     return FigureCheck(
@@ -305,14 +305,6 @@ def _share(part: frozenset[str], whole: frozenset[str], index: FigureIndex) -> f
     """Return the weighted share of the words `part` that are in `whole`."""
     total = sum(map(index.weight, part))
     return sum(index.weight(key) for key in part if key in whole) / total if total else 0.0
-
-
-def _misplaced(matches: Sequence[FigureMatch], claim: Text, indexes: Mapping[str, FigureIndex]) -> Iterator[str]:
-    """Yield figures of another period than the claim names, or of another row or column than it names in full."""
-    for match in matches:
-        is_named = match.place.cell is not None and _is_named_otherwise(match, claim, indexes[match.citation_id])
-        if is_named or _year_fit(match.figure, match.place) < 0 or _has_other_sign(match, claim):
-            yield match.figure.number.text
 
 
 def _is_named_otherwise(match: FigureMatch, claim: Text, index: FigureIndex) -> bool:

@@ -36,8 +36,9 @@ from rag.engine.users.audit_log import AuditLog
 from rag.engine.users.logins import Logins
 from rag.engine.users.sharing import Sharing
 from rag.engine.workspace import SharedWorkspace, Workspace
-from rag.store import OrphanCleanup, Store, UserStore
 from rag.store.backup import backup, restore
+from rag.store.files.orphans import OrphanCleanup
+from rag.store.store import Store, UserStore
 from rag.store.users.audit_log import Subject
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`

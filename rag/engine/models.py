@@ -11,7 +11,7 @@ from rag import answering, errors, providers, types
 from rag.config import Config
 from rag.messages import N_
 from rag.retrieval import SimilarityScales
-from rag.store import Preferences, SavedPreferences
+from rag.store.settings.preferences import Preferences, SavedPreferences
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.base.embeddings import base as embeddings

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, BinaryIO
 from rag import errors, types
 from rag.engine.resources import UNKNOWN_ORIGIN, Resources
 from rag.messages import N_
-from rag.store import AuditOfAllUsers, Queue, SharedStore, UserFiles, UserStore
-from rag.store.files.file_storage import Kind
+from rag.store.files.file_storage import Kind, UserFiles
+from rag.store.jobs.queue import Queue
+from rag.store.store import SharedStore, UserStore
+from rag.store.users.audit_log import AuditOfAllUsers
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.node_parser import NodeParser

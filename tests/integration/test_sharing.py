@@ -8,7 +8,8 @@ from typing import Any, cast
 import psycopg
 import pytest
 
-from rag import errors, store
+from rag import errors
+from rag.store.store import SharedStore, Store, UserStore
 from rag.types import ChunkingOptions, Document, DocumentEdit, Index, Scope, ShareRequest
 from tests.integration import test_store_isolation as strangers
 from tests.integration.samples import IN_TRASH, SPACE, Owner, random_vector
@@ -31,10 +32,10 @@ class Team:
     trashed: Document
 
     @property
-    def db(self) -> store.Store:
+    def db(self) -> Store:
         return self.owner.db
 
-    def shared(self, asker: str) -> store.SharedStore:
+    def shared(self, asker: str) -> SharedStore:
         return self.db.shared(asker, self.owner.index.id)
 
     def give(self, asked: ShareRequest) -> None:
@@ -44,7 +45,7 @@ class Team:
         assert self.db.of(VICTIM).shares.withdraw(self.owner.index.id, asked)
 
 
-def make_team(db: store.Store) -> Team:
+def make_team(db: Store) -> Team:
     owner = Owner.of(db, VICTIM, name="team")
     document = owner.ready("known.pdf", [TEXT, "more that is known"])
     trashed = owner.ready("thrown away.pdf", ["what the team threw away"])
@@ -62,7 +63,7 @@ def beside(world: World) -> Team:
 
 
 @pytest.fixture
-def team(db: store.Store) -> Team:
+def team(db: Store) -> Team:
     return make_team(db)
 
 
@@ -70,10 +71,10 @@ def team(db: store.Store) -> Team:
 class Through:
     """The database as strangers' calls use it, where `of` gives what is shared with a user."""
 
-    db: store.Store
+    db: Store
     index_id: uuid.UUID
 
-    def of(self, user_id: str) -> store.UserStore:
+    def of(self, user_id: str) -> UserStore:
         return self.db.of(user_id) if user_id == VICTIM else self.db.shared(user_id, self.index_id)
 
     def __getattr__(self, name: str) -> Any:
@@ -87,7 +88,7 @@ class Shared(World):
     through: Through
 
     @property
-    def db(self) -> store.Store:
+    def db(self) -> Store:
         return self.through  # type: ignore[return-value]  # stands in for it
 
 
@@ -141,7 +142,7 @@ def test_what_a_share_has_no_place_for_is_refused(beside: Team, asker: str, meth
     assert len(beside.db.of(VICTIM).shares.list(beside.owner.index.id)) == 2
 
 
-READS: dict[str, Callable[[store.SharedStore, Team], object]] = {
+READS: dict[str, Callable[[SharedStore, Team], object]] = {
     "documents.get": lambda s, t: s.documents.get(t.document.id),
     "documents.list": lambda s, t: s.documents.list(t.owner.index.id),
     "documents.languages": lambda s, t: s.documents.languages([t.document.id]),

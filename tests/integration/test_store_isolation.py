@@ -13,7 +13,8 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from rag import errors, store
+from rag import errors
+from rag.store.store import Store, UserStore
 from rag.types import (
     Annotation,
     AnswerResponse,
@@ -86,7 +87,7 @@ class World:
     matrix: Matrix
 
     @property
-    def db(self) -> store.Store:
+    def db(self) -> Store:
         return self.owner.db
 
     @property
@@ -102,12 +103,12 @@ class World:
 
 
 @pytest.fixture(scope="module")
-def world(module_db: store.Store, module_url: str) -> Iterator[World]:
+def world(module_db: Store, module_url: str) -> Iterator[World]:
     with psycopg.connect(module_url, autocommit=True) as connection:
         yield make_world(module_db, connection)
 
 
-def make_world(db: store.Store, connection: psycopg.Connection[Any]) -> World:
+def make_world(db: Store, connection: psycopg.Connection[Any]) -> World:
     """One of everything, of the victim's; the connection is the schema's owner's."""
     connection.execute("SELECT set_config('pagelight.user_id', %s, false)", [VICTIM])  # whom row-level security shows
     owner = Owner.of(db, VICTIM)
@@ -579,8 +580,8 @@ def snapshot(world: World) -> dict[str, list[str]]:
     return dict(world.connection.execute(sql.SQL(" UNION ALL ").join(rows)).fetchall())
 
 
-def public_methods(db: store.Store) -> set[str]:
-    user_nouns = [noun for noun, part in vars(store.UserStore).items() if isinstance(part, cached_property)]
+def public_methods(db: Store) -> set[str]:
+    user_nouns = [noun for noun, part in vars(UserStore).items() if isinstance(part, cached_property)]
     nouns = {noun: part for noun, part in vars(db).items() if not noun.startswith("_")}
     nouns |= {noun: getattr(db.of(VICTIM), noun) for noun in user_nouns} | {"store": db}
     return {

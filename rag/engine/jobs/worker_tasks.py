@@ -12,7 +12,7 @@ from rag.engine.library.documents import Documents
 from rag.engine.questions.questions import Questions
 from rag.engine.resources import Resources
 from rag.engine.workspace import Workspace
-from rag.store import MAX_ATTEMPTS
+from rag.store.jobs.scheduling import MAX_ATTEMPTS
 
 YIELD_SECONDS = 5.0
 """Longest wait of a job for documents, after each of its steps, which take about a second."""

@@ -11,7 +11,8 @@ from rag import errors, types
 from rag.config import Config
 from rag.engine.resources import Administration
 from rag.messages import N_
-from rag.store import ApiKeys, Store
+from rag.store.store import Store
+from rag.store.users.api_keys import ApiKeys
 
 PREFIX = "pl_"
 SECRET_BYTES = 32

@@ -81,7 +81,7 @@ class Workspace:
 
     def is_shared(self, index_id: uuid.UUID) -> bool:
         """Whether another user shares the index with this user now."""
-        return any(shared.index.id == index_id for shared in self.store.shares.with_me())
+        return any(shared.index.id == index_id for shared in self.store.shares.shared_with_me())
 
     def find_index(self, name: str) -> types.Index:
         """Return an index by name or id. Raises NotFoundError."""

@@ -58,9 +58,9 @@ def test_the_audit_records_keys_and_shares(owner: Owner) -> None:
     key = own.api_keys.create(name="for the nightly run", digest=b"x", hint="pl_x", permissions=["write"])
     own.api_keys.revoke(key.id)
     asked = ShareRequest(grantee="friend")
-    assert own.shares.give(owner.index.id, asked, is_admin=True)
-    assert own.shares.withdraw(owner.index.id, asked)
-    assert not own.shares.withdraw(owner.index.id, asked)
+    assert own.shares.share(owner.index.id, asked, is_admin=True)
+    assert own.shares.unshare(owner.index.id, asked)
+    assert not own.shares.unshare(owner.index.id, asked)
 
     assert told(owner.db) == [
         (OWNER, "key.create", "for the nightly run"),
@@ -74,7 +74,7 @@ def test_the_audit_records_keys_and_shares(owner: Owner) -> None:
 
 def test_actions_on_shared_documents_are_in_both_audits(owner: Owner) -> None:
     document = owner.add("report.pdf")
-    owner.db.of(OWNER).shares.give(owner.index.id, ShareRequest(grantee="friend", permission="write"), is_admin=True)
+    owner.db.of(OWNER).shares.share(owner.index.id, ShareRequest(grantee="friend", permission="write"), is_admin=True)
     owner.db.shared("friend", owner.index.id).documents.trash([document.id])
 
     assert told(owner.db)[-1] == ("friend", "document.trash", "report.pdf")

@@ -482,7 +482,7 @@ def test_an_owner_without_roles_is_held_by_the_second_wall(
         assert db.of(VICTIM).chunks.dense(owner.scope, SPACE, [1.0] * SPACE.dimensions, 1)
         assert db.unfinished_documents() == [(VICTIM, waiting.id)]
         assert db.queue.enqueue(VICTIM, waiting.id)
-        assert db.of(VICTIM).shares.give(owner.index.id, ShareRequest(grantee="friend"), is_admin=True)
+        assert db.of(VICTIM).shares.share(owner.index.id, ShareRequest(grantee="friend"), is_admin=True)
         assert db.shared("friend", owner.index.id).documents.get(waiting.id) == waiting
         with pytest.raises(errors.NotFoundError):
             db.shared(OTHER, owner.index.id)

@@ -124,7 +124,7 @@ def make_world(db: Store, connection: psycopg.Connection[Any]) -> World:
     db.of(VICTIM).caches.keep("answers", HASH, "a secret answer")
     conversation = db.of(VICTIM).conversations.create(owner.index.id, title="mine")
     db.of(VICTIM).conversations.append(conversation.id, role="user", content="hello")
-    db.of(VICTIM).answer_links.give(conversation.id, LINK)
+    db.of(VICTIM).answer_links.share(conversation.id, LINK)
     answer = db.of(VICTIM).conversations.append(conversation.id, role="assistant", content="hello to you")
     generation = db.of(VICTIM).generations.add(owner.index.id, BESIDE)
     chunk = db.of(VICTIM).chunks.of_document(document.id)[0]
@@ -134,7 +134,7 @@ def make_world(db: Store, connection: psycopg.Connection[Any]) -> World:
     db.of(VICTIM).saved_filters.put("mine", Filters(tags=("mine",)))
     db.of(VICTIM).reading_queue.set_trace(document.id, "00-mine")
     db.of(VICTIM).document_metadata.tag([document.id], added=["mine"], removed=[])
-    db.of(VICTIM).shares.give(owner.index.id, SHARE, is_admin=True)
+    db.of(VICTIM).shares.share(owner.index.id, SHARE, is_admin=True)
     job = db.of(VICTIM).jobs.create("matrix", "default", {"question": "a secret one"})
     db.of(VICTIM).jobs.start(job.id)
     db.of(VICTIM).checkpoints.save(job.id, "1", ["a secret outcome"])
@@ -248,7 +248,7 @@ CASES |= {
     "sources.named": lambda w, user: w.db.of(user).sources.named(
         w.owner.index.id, [str(w.document.id), SOURCE, hashlib.sha256(SOURCE.encode()).hexdigest()]
     ),
-    "sources.meant": lambda w, user: w.db.of(user).sources.meant(
+    "sources.resolve": lambda w, user: w.db.of(user).sources.resolve(
         w.owner.index.id, [str(w.document.id), SOURCE, "secret.pdf"]
     ),
     "sources.supersede": lambda w, user: w.db.of(user).sources.supersede(w.trashed.id, [w.document.id]),
@@ -333,9 +333,9 @@ CASES |= {
     "conversations.delete": lambda w, user: w.db.of(user).conversations.delete(w.conversation.id),
     "conversations.messages": lambda w, user: w.db.of(user).conversations.messages(w.conversation.id),
     "answer_links.list": lambda w, user: w.db.of(user).answer_links.list(),
-    "answer_links.give": lambda w, user: w.db.of(user).answer_links.give(w.conversation.id, LinkRequest(grantee="x")),
-    "answer_links.withdraw": lambda w, user: w.db.of(user).answer_links.withdraw(w.link_id),
-    "answer_links.with_me": lambda w, user: w.db.of(user).answer_links.with_me(),
+    "answer_links.share": lambda w, user: w.db.of(user).answer_links.share(w.conversation.id, LinkRequest(grantee="x")),
+    "answer_links.unshare": lambda w, user: w.db.of(user).answer_links.unshare(w.link_id),
+    "answer_links.shared_with_me": lambda w, user: w.db.of(user).answer_links.shared_with_me(),
     "answer_links.turns": lambda w, user: w.db.of(user).answer_links.turns(w.link_id),
     "conversations.append": lambda w, user: w.db.of(user).conversations.append(
         w.conversation.id, role="user", content="theirs"
@@ -461,11 +461,11 @@ CASES |= {
     "saved_filters.get": lambda w, user: w.db.of(user).saved_filters.get("mine"),
     "saved_filters.list": lambda w, user: w.db.of(user).saved_filters.list(),
     "shares.list": lambda w, user: w.db.of(user).shares.list(w.owner.index.id),
-    "shares.give": lambda w, user: w.db.of(user).shares.give(
+    "shares.share": lambda w, user: w.db.of(user).shares.share(
         w.owner.index.id, ShareRequest(grantee="other"), is_admin=True
     ),
-    "shares.withdraw": lambda w, user: w.db.of(user).shares.withdraw(w.owner.index.id, SHARE),
-    "shares.with_me": lambda w, user: w.db.of(user).shares.with_me(),
+    "shares.unshare": lambda w, user: w.db.of(user).shares.unshare(w.owner.index.id, SHARE),
+    "shares.shared_with_me": lambda w, user: w.db.of(user).shares.shared_with_me(),
     "shares.holding": lambda w, user: w.db.of(user).shares.holding(w.document.id),
     "audit.list": lambda w, user: [one for one in w.db.of(user).audit.list() if VICTIM in {one.actor, one.owner}],
     "indexes.version": lambda w, user: w.db.of(user).indexes.version(w.owner.index.id),
@@ -621,7 +621,7 @@ def test_the_owner_gets_everything(world: World) -> None:
     for method in (
         *("indexes.get", "indexes.get_by_id", "indexes.list", "indexes.stats", "indexes.find", "indexes.followed"),
         *("documents.get", "documents.list", "document_metadata.ids", "document_metadata.count"),
-        *("sources.find", "sources.named", "sources.meant", "sources.find_by_upload_key"),
+        *("sources.find", "sources.named", "sources.resolve", "sources.find_by_upload_key"),
         *("chunks.dense", "chunks.lexical", "chunks.get", "chunks.with_words", "chunks.in_scope", "chunks.vectors"),
         *("chunks.of_document", "chunks.page_lines", "chunks.to_embed", "generations.list", "generations.missing"),
         *("embedding_cache.get", "caches.recall", "caches.stats", "api_keys.list", "jobs.get", "jobs.list"),

@@ -247,28 +247,20 @@ def unfinished(database: Database) -> Sequence[tuple[str, uuid.UUID]]:
 
 def to_document(row: Mapping[str, Any]) -> types.Document:
     """Make a document of a row of `documents`."""
+    is_postponed = row["status"] in types.UNFINISHED and row["error_code"] is not None
+    is_hidden = row["disabled"] or row["superseded_by"] is not None or row["deleted_at"] is not None
     values = {name: row[name] for name in types.Document.model_fields if name in row}
     values |= {
         "title": row["given_title"] or row["title"],
         "author": row["given_author"] or row["author"],
         "dated": row["given_date"] or row["dated"],
         "progress": _progress(row),
-        "retry_after": _retry_after(row),
-        "searchable": _is_searchable(row),
+        # One that is being read has a retry time too, in case its worker dies.
+        "retry_after": row.get("retry_after") if is_postponed else None,
+        # The SQL function `documents_in_scope` decides the same.
+        "searchable": row["chunk_count"] > 0 and not is_hidden,
     }
     return types.Document(**values)
-
-
-def _retry_after(row: Mapping[str, Any]) -> dt.datetime | None:
-    """Return the retry time of a postponed document; one that is being read has a time too, in case its worker dies."""
-    is_postponed = row["status"] in types.UNFINISHED and row["error_code"] is not None
-    return row.get("retry_after") if is_postponed else None
-
-
-def _is_searchable(row: Mapping[str, Any]) -> bool:
-    """Return what the SQL function `documents_in_scope` decides."""
-    hidden = row["disabled"] or row["superseded_by"] is not None or row["deleted_at"] is not None
-    return row["chunk_count"] > 0 and not hidden
 
 
 def _progress(row: Mapping[str, Any]) -> types.Progress:
@@ -418,10 +410,10 @@ class Sources:
             documents.setdefault(row["reference"], []).append(row["id"])
         return documents
 
-    def meant(self, index_id: uuid.UUID, sources: Sequence[str]) -> dict[str, set[uuid.UUID]]:
+    def resolve(self, index_id: uuid.UUID, sources: Sequence[str]) -> dict[str, set[uuid.UUID]]:
         """Return the documents of each source, which is given as in a filter, or by name or id."""
         documents: dict[str, set[uuid.UUID]] = {}
-        for row in self._queries.all("meant", index_id=index_id, sources=[*sources]):
+        for row in self._queries.all("resolve", index_id=index_id, sources=[*sources]):
             documents.setdefault(row["source"], set()).add(row["id"])
         return documents
 
@@ -569,7 +561,7 @@ class Annotations:
     def list(self, document_id: uuid.UUID) -> builtins.list[types.Annotation]:
         """Return a document's annotations in page order. Raises NotFoundError if the user may not see the document."""
         self._documents.get(document_id)
-        return [_to_annotation(row) for row in self._queries.all("list", document_id=document_id)]
+        return [types.Annotation(**row) for row in self._queries.all("list", document_id=document_id)]
 
     def add(self, document_id: uuid.UUID, regions: Sequence[types.Region], quote: str, note: str) -> types.Annotation:
         """Add an annotation.
@@ -595,11 +587,11 @@ class Annotations:
                 name=document.name,
                 count=f"{MAX_ANNOTATIONS:,}",
             )
-        return _to_annotation(added[0])
+        return types.Annotation(**added[0])
 
     def edit(self, document_id: uuid.UUID, annotation_id: uuid.UUID, note: str) -> types.Annotation:
         """Change the note of an annotation. Raises NotFoundError."""
-        return _to_annotation(self._change("edit", document_id, annotation_id, note=note))
+        return types.Annotation(**self._change("edit", document_id, annotation_id, note=note))
 
     def delete(self, document_id: uuid.UUID, annotation_id: uuid.UUID) -> None:
         """Delete an annotation. Raises NotFoundError."""
@@ -614,10 +606,6 @@ class Annotations:
             id=annotation_id,
             **values,
         )
-
-
-def _to_annotation(row: Mapping[str, Any]) -> types.Annotation:
-    return types.Annotation.model_validate(dict(row))
 
 
 UNREAD_PICTURES = "The words in its pictures could not be read. Read it again to try once more."

@@ -2,8 +2,7 @@
 
 import builtins
 import datetime as dt
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from rag import errors, types
 from rag.config import MEGABYTE
@@ -11,7 +10,6 @@ from rag.messages import N_
 from rag.store.jobs.jobs import to_job
 from rag.store.server.database import Connection, Database, Queries, Row, UserDatabase
 from rag.store.users import audit_log
-from rag.store.users.api_keys import to_key
 
 AUDIT_ACTIONS = {"role": "account.role", "groups": "account.groups", "quota_bytes": "account.quota"}
 """The audit log's names for changes of an account."""
@@ -29,11 +27,11 @@ class OwnAccount:
     def get(self) -> types.Account:
         """Return the account; that of a member if there is no row."""
         row = self._queries.one("get")
-        return types.Account.model_validate(_with_groups(row)) if row else types.Account(user_id=self._database.user_id)
+        return types.Account(**row) if row else types.Account(user_id=self._database.user_id)
 
     def storage(self, default_quota: int | None) -> types.Storage:
         """Return the bytes used and allowed; `default_quota` is for users without one of their own."""
-        return types.Storage.model_validate(self._queries.all("storage", quota_bytes=default_quota)[0])
+        return types.Storage(**self._queries.all("storage", quota_bytes=default_quota)[0])
 
     def lock_quota(self, connection: Connection, default_quota: int | None) -> int | None:
         """Return the user's quota, locked until the transaction ends so that no other upload uses it."""
@@ -51,7 +49,7 @@ class OwnAccount:
             raise errors.QuotaError(
                 N_("There is no room for {name}: the collection's owner has used what they may."), name=name
             )
-        raise over_quota(name, size, types.Storage.model_validate(storage))
+        raise over_quota(name, size, types.Storage(**storage))
 
     def see(self) -> None:
         """Update when the user was last seen, and create the row if there is none."""
@@ -128,19 +126,15 @@ class Accounts:
     def list(self, lifetime: dt.timedelta) -> builtins.list[types.AccountUse]:
         """Return every user who was seen or owns something, with usage; logins older than `lifetime` do not count."""
         rows = self._queries.all("list_all", lifetime_seconds=lifetime.total_seconds())
-        return [types.AccountUse.model_validate(_with_groups(row)) for row in rows]
+        return [types.AccountUse(**row) for row in rows]
 
     def api_keys(self) -> builtins.list[types.ApiKey]:
         """Return all users' API keys without secrets, expired and revoked ones too, the latest first."""
-        return [to_key(row) for row in self._queries.all("all_keys")]
+        return [types.ApiKey(**row) for row in self._queries.all("all_keys")]
 
     def jobs(self, limit: int) -> builtins.list[types.Job]:
         """Return all users' jobs without their results, the latest first."""
         return [to_job(row) for row in self._queries.all("all_jobs", limit=limit)]
-
-
-def _with_groups(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {**row, "groups": tuple(row["groups"]), "groups_by_login": tuple(row["groups_by_login"])}
 
 
 def over_quota(name: str, size: int, storage: types.Storage) -> errors.QuotaError:

@@ -3,8 +3,7 @@
 import builtins
 import datetime as dt
 import uuid
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from rag import errors, types
 from rag.messages import N_
@@ -37,7 +36,7 @@ class ApiKeys:
 
     def list(self) -> builtins.list[types.ApiKey]:
         """Return the user's keys, expired and revoked ones too, the latest first."""
-        return [to_key(row) for row in self._queries.all("list")]
+        return [types.ApiKey(**row) for row in self._queries.all("list")]
 
     def revoke(self, key_id: uuid.UUID) -> types.ApiKey:
         """Revoke a key at once. Raises NotFoundError."""
@@ -49,7 +48,7 @@ class ApiKeys:
     def _write(self, query: str, **parameters: object) -> builtins.list[types.ApiKey]:
         """Run `create` or `revoke` with entries in the audit log, and return the keys."""
         with self._database.transaction() as connection:
-            keys = [to_key(row) for row in self._queries.run(connection, query, **parameters)]
+            keys = [types.ApiKey(**row) for row in self._queries.run(connection, query, **parameters)]
             for key in keys:
                 subject = audit_log.Subject("key", str(key.id), key.name)
                 details = {"hint": key.hint, "permissions": [*key.permissions]}
@@ -69,15 +68,10 @@ def find(database: Database, digest: bytes) -> types.ApiKey | None:
     if row.pop("is_stale"):
         queries.write("touch", user_id=row["user_id"], key_id=row["id"], precision_seconds=LAST_USE_SECONDS)
         Queries(database, "accounts").write("see", user_id=row["user_id"], precision_seconds=LAST_USE_SECONDS)
-    return to_key(row)
+    return types.ApiKey(**row)
 
 
 def exist(database: Database) -> bool:
     """Return whether anyone has a key that was not revoked; an expired one counts, it must not allow open access."""
     row = Queries(database, "api_keys").one("exist")
     return bool(row and row["present"])
-
-
-def to_key(row: Mapping[str, Any]) -> types.ApiKey:
-    """Make a key of a row of `api_keys`."""
-    return types.ApiKey.model_validate({**row, "permissions": tuple(row["permissions"])})

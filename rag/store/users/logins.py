@@ -61,7 +61,7 @@ class Logins:
     def list(self, lifetime: dt.timedelta) -> builtins.list[types.Login]:
         """Return open logins that are not older than `lifetime`, the last seen first."""
         rows = self._queries.all("list_logins", lifetime_seconds=lifetime.total_seconds())
-        return [types.Login.model_validate(row) for row in rows]
+        return [types.Login(**row) for row in rows]
 
     def end(self, login_id: uuid.UUID) -> None:
         """End a login, so that its cookie is refused."""

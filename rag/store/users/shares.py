@@ -22,35 +22,35 @@ class Shares:
         return [types.Share(**row) for row in self._queries.all("list", index_id=index_id)]
 
     def colleagues(self, *, is_admin: bool) -> builtins.list[types.Grantee]:
-        """Return all other users, then all groups, by name; none for a user who may not share. See `give`."""
+        """Return all other users, then all groups, by name; none for a user who may not share. See `share`."""
         return [types.Grantee(**row) for row in self._queries.all("colleagues", is_admin=is_admin)]
 
-    def give(self, index_id: uuid.UUID, asked: types.ShareRequest, *, is_admin: bool = False) -> bool:
+    def share(self, index_id: uuid.UUID, request: types.ShareRequest, *, is_admin: bool = False) -> bool:
         """Share an index, or change the permission; False if the user may not, or has no such index.
 
         `is_admin` is true for users whom the configuration, not the account's role, makes admins.
         """
-        return self._write("give", index_id=index_id, is_admin=is_admin, **asked.model_dump())
+        return self._write("share", "share.give", index_id=index_id, is_admin=is_admin, **request.model_dump())
 
-    def withdraw(self, index_id: uuid.UUID, asked: types.ShareRequest) -> bool:
+    def unshare(self, index_id: uuid.UUID, request: types.ShareRequest) -> bool:
         """Delete a share; False if there was none."""
-        return self._write("withdraw", index_id=index_id, **asked.model_dump())
+        return self._write("unshare", "share.withdraw", index_id=index_id, **request.model_dump())
 
-    def _write(self, query: str, **parameters: object) -> bool:
-        """Run `give` or `withdraw` with an entry in the audit log, and return whether anything changed."""
+    def _write(self, query: str, action: str, **parameters: object) -> bool:
+        """Run a query with an entry in the audit log, and return whether anything changed."""
         with self._database.transaction() as connection:
             for row in self._queries.run(connection, query, **parameters).fetchall():
                 details = {name: row[name] for name in ("grantee_kind", "grantee", "permission")}
                 subject = audit_log.Subject("index", str(row["index_id"]), row["name"])
-                audit_log.add_entry(self._database, connection, f"share.{query}", subject, details=details)
+                audit_log.add_entry(self._database, connection, action, subject, details=details)
                 return True
         return False
 
-    def with_me(self) -> builtins.list[types.SharedIndex]:
+    def shared_with_me(self) -> builtins.list[types.SharedIndex]:
         """Return the collections that others share with the user."""
         return [
             types.SharedIndex(index=to_index(row), owner_name=row["owner_name"], permission=row["permission"])
-            for row in self._queries.all("with_me")
+            for row in self._queries.all("shared_with_me")
         ]
 
     def holding(self, document_id: uuid.UUID) -> uuid.UUID:

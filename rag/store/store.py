@@ -9,8 +9,8 @@ from types import TracebackType
 from typing import Self
 
 from rag import errors, types
+from rag.store.conversations.caches import Caches, EmbeddingCache
 from rag.store.conversations.chats import AnswerLinks, AnswerLocks, Conversations
-from rag.store.conversations.completion_cache import Caches
 from rag.store.conversations.matrices import Matrices
 from rag.store.files.file_storage import UserFiles
 from rag.store.files.pending_deletions import AllPendingDeletions, PendingDeletions
@@ -29,13 +29,10 @@ from rag.store.library.documents import (
     Versions,
 )
 from rag.store.library.indexes import Indexes
-from rag.store.library.page_text import Pages
 from rag.store.library.saved_filters import SavedFilters
-from rag.store.search.chunks import Chunks
+from rag.store.search.chunks import Chunks, Pages, Vectors
 from rag.store.search.dense import DenseSearch
-from rag.store.search.embedding_cache import EmbeddingCache
 from rag.store.search.embedding_generations import Generations
-from rag.store.search.vectors import Vectors
 from rag.store.server import database_roles, migrations, timeouts
 from rag.store.server.database import UNKNOWN_ORIGIN, Database, UserDatabase, connect, store_errors
 from rag.store.server.read_replica import ReplicatedDatabase

@@ -23,7 +23,7 @@ from rag.ingestion import Ingestion
 from rag.store.files.file_storage import UserFiles
 from rag.store.jobs import work_locks
 from rag.store.jobs.scheduling import MAX_ATTEMPTS
-from rag.store.search.vectors import Vectors
+from rag.store.search.chunks import Vectors
 from rag.store.store import Store
 from rag.types import Document, DocumentStatus, EmbeddingSpace, Lane, reading_progress
 from tests import forked, pdfs

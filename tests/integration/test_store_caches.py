@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag.store.conversations.completion_cache import CACHE_KINDS, CacheKind, CacheStats
+from rag.store.conversations.caches import CACHE_KINDS, CacheKind, CacheStats
 from rag.store.store import Store
 from tests.integration.samples import SPACE, random_vector
 

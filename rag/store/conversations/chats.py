@@ -11,6 +11,7 @@ from psycopg.types.json import Jsonb
 from rag import errors, types
 from rag.messages import N_
 from rag.store.jobs import work_locks
+from rag.store.library.indexes import unknown_index
 from rag.store.server.database import Connection, Queries, Row, UserDatabase
 from rag.store.users import audit_log
 
@@ -25,17 +26,16 @@ class Conversations:
 
     def create(self, index_id: uuid.UUID, *, title: str, document_ids: Sequence[uuid.UUID] = ()) -> types.Conversation:
         """Add a chat over an index, or over some of its documents. Raises NotFoundError for an unknown index."""
-        created = self._queries.write(
+        created = self._queries.change(
             "create",
+            unknown_index(index_id),
             index_id=index_id,
             id=uuid.uuid4(),
             title=title,
             document_ids=[*document_ids],
             index_owner=self._index_owner,
         )
-        if not created:
-            raise errors.NotFoundError(N_("There is no index {id}. List the indexes and check the id."), id=index_id)
-        return _to_conversation(created[0])
+        return _to_conversation(created)
 
     def list(self, index_id: uuid.UUID, *, with_lost: bool = False) -> builtins.list[types.Conversation]:
         """Return the chats over an index, pinned ones first, then the latest.

@@ -44,8 +44,8 @@ class Monitoring:
 
     def lanes(self) -> tuple[types.LaneStatus, ...]:
         """Return how much waits for a worker in each lane, empty lanes included."""
-        found = {row["lane"]: row for row in self._queries.all("lanes")}
-        return tuple(types.LaneStatus(**found.get(lane, {"lane": lane})) for lane in LANES)
+        rows = {row["lane"]: row for row in self._queries.all("lanes")}
+        return tuple(types.LaneStatus(**rows.get(lane, {"lane": lane})) for lane in LANES)
 
     def running(self) -> tuple[types.RunningWork, ...]:
         """Return up to `MAX_RUNNING` items that are being worked on, the longest first."""

@@ -14,7 +14,7 @@ from rag.messages import N_
 from rag.store.files import pending_deletions
 from rag.store.jobs import work_locks
 from rag.store.jobs.scheduling import RETRY_DELAYS
-from rag.store.library.indexes import to_index
+from rag.store.library.indexes import to_index, unknown_index
 from rag.store.search import scopes
 from rag.store.server.database import Connection, Database, Queries, Row, UserDatabase
 from rag.store.users import audit_log
@@ -90,25 +90,11 @@ class Documents:
             "key": upload_key,
         }
         replaced = self.get(replaces) if replaces else None
-        added = self._add(values, replaced, quota_bytes, drafted=drafted)
-        if added:
-            return to_document(added[0])
-        present = self._queries.one("same_content", **values)
-        if present is None:
-            self._account.require_room(name, size, quota_bytes)
-            raise errors.NotFoundError(
-                N_("There is no index {id}, or {name} was in what is gone. List the indexes."), id=index_id, name=name
-            )
-        raise _duplicate(name, present)
-
-    def _add(
-        self, values: Mapping[str, object], replaced: types.Document | None, quota_bytes: int | None, *, drafted: bool
-    ) -> builtins.list[Row]:
         with self._database.transaction() as connection:
             quota = self._account.lock_quota(connection, quota_bytes)
             bound = self._database.bind({**values, "quota_bytes": quota})
             if drafted:
-                pending_deletions.lock(connection, {**bound, "document_id": values["id"]})
+                pending_deletions.lock(connection, {**bound, "document_id": document_id})
             if replaced and not connection.execute(self._queries["lock_lineage"], bound).fetchall():
                 raise errors.ConflictError(
                     N_(
@@ -116,13 +102,22 @@ class Documents:
                         "file of a folder (change that file), or is a mail, an archive or a part of one."
                     )
                 )
-            added = connection.execute(self._queries["add"], bound).fetchall()
-            if added and drafted:
-                pending_deletions.adopt_files(connection, bound)
-            if added and values["key"] and not connection.execute(self._queries["claim_key"], bound).fetchall():
-                raise errors.DuplicateError(N_("Another file came under the same key at the same time."))
-            audit_log.add_document_entries(self._database, connection, "document.upload", [row["id"] for row in added])
-            return added
+            added = connection.execute(self._queries["add"], bound).fetchone()
+            if added:
+                if drafted:
+                    pending_deletions.adopt_files(connection, bound)
+                if upload_key and not connection.execute(self._queries["claim_key"], bound).fetchall():
+                    raise errors.DuplicateError(N_("Another file came under the same key at the same time."))
+                audit_log.add_document_entries(self._database, connection, "document.upload", [added["id"]])
+        if added:
+            return to_document(added)
+        present = self._queries.one("same_content", **values)
+        if present is None:
+            self._account.require_room(name, size, quota_bytes)
+            raise errors.NotFoundError(
+                N_("There is no index {id}, or {name} was in what is gone. List the indexes."), id=index_id, name=name
+            )
+        raise _duplicate(name, present)
 
     def get(self, document_id: uuid.UUID) -> types.Document:
         """Return a document, in the trash or not. Raises NotFoundError, PurgedError if it was purged."""
@@ -513,7 +508,7 @@ class CollectionMoves:
         rows = self._queries.run(connection, "indexes", index_ids=[*sources, target_id])
         indexes = {index.id: index for index in map(to_index, rows)}
         if target_id not in indexes:
-            raise errors.NotFoundError(N_("There is no index {id}. List the indexes and check the id."), id=target_id)
+            raise unknown_index(target_id)
         target = indexes[target_id]
         for source in (indexes[source_id] for source_id in sources):
             if (source.space, source.chunking) != (target.space, target.chunking):

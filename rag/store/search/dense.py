@@ -13,8 +13,7 @@ from rag import errors, types
 from rag.messages import N_
 from rag.store.search import scopes
 from rag.store.server import named_queries
-from rag.store.server.connection_pool import BoundStatement
-from rag.store.server.database import Database, Queries, UserDatabase, retry_once
+from rag.store.server.database import BoundStatement, Database, Queries, UserDatabase, retry_once
 
 if TYPE_CHECKING:  # they take seconds to load, and are only needed to search
     import sqlalchemy as sa
@@ -45,7 +44,7 @@ class DenseSearch:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._asked: ContextVar[tuple[Database, BoundStatement]] = ContextVar("asked")
+        self._current_search: ContextVar[tuple[Database, BoundStatement]] = ContextVar("current_search")
         self._stores: dict[int, PGVectorStore] = {}
         self._lock = threading.Lock()
 
@@ -68,21 +67,21 @@ class DenseSearch:
         store = self._store(space.dimensions)
         parameters = bound.bind({**scopes.parameters(scope), "vector": pgvector.Vector(values).to_text()})
 
-        def ask(database: Database) -> Any:
+        def run(database: Database) -> Any:
             exact = _size(bound.at(database), parameters) <= COMPARED
-            asked = self._asked.set((database, bound.user_statement))
+            token = self._current_search.set((database, bound.user_statement))
             try:
                 with database.time_limit():
                     return retry_once(lambda: store.query(query, parameters=parameters, space=space, exact=exact))
             finally:
-                self._asked.reset(asked)
+                self._current_search.reset(token)
 
-        result = self._database.search(ask)
-        found = [
+        result = self._database.search(run)
+        candidates = [
             _candidate(node.metadata["custom_fields"], similarity)
             for node, similarity in zip(result.nodes or (), result.similarities or (), strict=True)
         ]
-        return sorted(found, key=lambda candidate: -candidate.score)  # HNSW's relaxed order is only nearly sorted
+        return sorted(candidates, key=lambda candidate: -candidate.score)  # HNSW's relaxed order is only nearly sorted
 
     @functools.cached_property
     def _engines(self) -> "tuple[sa.Engine, AsyncEngine]":
@@ -100,12 +99,12 @@ class DenseSearch:
         """Set the user again on SQLAlchemy's first connection, whose first transaction only inspected the server."""
         lent = cast("psycopg.Connection[Any]", connection.connection.driver_connection)
         if lent.info.transaction_status == psycopg.pq.TransactionStatus.IDLE:
-            _, user_statement = self._asked.get()
+            _, user_statement = self._current_search.get()
             lent.execute(*user_statement)
 
     def _lend(self) -> psycopg.Connection[Any]:
         """Lend a connection to the database of the current search, in a transaction of its user."""
-        database, user_statement = self._asked.get()
+        database, user_statement = self._current_search.get()
         return database.lend([user_statement])
 
     def _store(self, dimensions: int) -> "PGVectorStore":

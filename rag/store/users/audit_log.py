@@ -10,8 +10,7 @@ import psycopg
 from psycopg.types.json import Jsonb
 
 from rag import errors, types
-from rag.store.server.connection_pool import configure
-from rag.store.server.database import Connection, Database, Queries, UserDatabase, connect, store_errors
+from rag.store.server.database import Connection, Database, Queries, UserDatabase, configure, connect, store_errors
 from rag.store.server.named_queries import load
 
 EVERYTHING = types.AuditFilter()

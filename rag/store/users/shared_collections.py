@@ -19,11 +19,11 @@ from rag import errors, types
 from rag.messages import N_
 from rag.store.files.pending_deletions import PendingDeletions
 from rag.store.library.documents import Documents
+from rag.store.library.indexes import unknown_index
 from rag.store.search.chunks import Chunks
 from rag.store.search.dense import DenseSearch
 from rag.store.server import named_queries
-from rag.store.server.connection_pool import BoundStatement
-from rag.store.server.database import UNKNOWN_ORIGIN, Connection, Database, Queries, Row, UserDatabase
+from rag.store.server.database import UNKNOWN_ORIGIN, BoundStatement, Connection, Database, Queries, Row, UserDatabase
 
 WITHIN = "%(within)s"
 
@@ -40,11 +40,11 @@ class SharedDatabase(UserDatabase):
         """Raises NotFoundError if the index is not shared with the asker."""
         self.asker = asker
         self.index_id = index_id
-        found = UserDatabase(database, asker).read(self._shared)
-        if found is None:
-            raise self._unknown()
-        super().__init__(database, found["user_id"], origin)
-        self.may_write = found["permission"] == "write"
+        share = UserDatabase(database, asker).read(self._shared)
+        if share is None:
+            raise unknown_index(index_id)
+        super().__init__(database, share["user_id"], origin)
+        self.may_write = share["permission"] == "write"
 
     @property
     def url(self) -> str:
@@ -107,7 +107,7 @@ class SharedDatabase(UserDatabase):
         """
         row = self._shared(connection)
         if row is None or row["user_id"] != self.user_id:
-            raise self._unknown()
+            raise unknown_index(self.index_id)
         connection.execute(*self.user_statement)
         permission: types.SharePermission = row["permission"]
         self.may_write = permission == "write"
@@ -117,9 +117,6 @@ class SharedDatabase(UserDatabase):
         """Return who shares the index with the asker, and with which permission."""
         parameters = {"asker": self.asker, "within": self.index_id}
         return connection.execute(named_queries.load("shares")["access"], parameters).fetchone()
-
-    def _unknown(self) -> errors.NotFoundError:
-        return errors.NotFoundError(N_("There is no index {id}. List the indexes and check the id."), id=self.index_id)
 
     def require_place(self, document_id: uuid.UUID) -> None:
         """Check that files may be stored for a document: it is visible to the asker, or does not exist yet.

@@ -37,11 +37,10 @@ from rag.store.server import database_roles, migrations, timeouts
 from rag.store.server.database import UNKNOWN_ORIGIN, Database, UserDatabase, connect, store_errors
 from rag.store.server.read_replica import ReplicatedDatabase
 from rag.store.users import accounts, api_keys
+from rag.store.users.accounts import Logins
 from rag.store.users.audit_log import Audit, AuditOfAllUsers
-from rag.store.users.logins import Logins
 from rag.store.users.rate_limits import RateLimits
-from rag.store.users.shared_collections import SharedChunks, SharedDatabase, SharedDeletions
-from rag.store.users.shares import Shares
+from rag.store.users.shares import SharedChunks, SharedDatabase, SharedDeletions, Shares
 
 
 class UserStore:

@@ -497,8 +497,25 @@ class CollectionMoves:
             rows = [row for row in self._queries.run(connection, "going", ids=[*ids]) if row["index_id"] != index_id]
             self._require_compatible(connection, {row["index_id"] for row in rows}, index_id)
             for row in rows:
-                _require_movable(row)
-            self._require_no_duplicate(connection, rows, index_id)
+                if row["is_part"]:
+                    raise errors.ConflictError(
+                        N_("“{name}” is part of a mail or an archive. Move that."), name=row["name"]
+                    )
+                if row["follows_source"]:
+                    raise errors.ConflictError(
+                        N_("“{name}” follows a file of a folder, which would bring it back."), name=row["name"]
+                    )
+                if types.DocumentStatus(row["status"]) in types.UNFINISHED:
+                    raise errors.ConflictError(
+                        N_("“{name}” is being read. Move it when that is done."), name=row["name"]
+                    )
+            hashes = [row["sha256"] for row in rows]
+            twin = self._queries.run(connection, "twins", index_id=index_id, hashes=hashes).fetchone()
+            if twin:
+                raise errors.ConflictError(
+                    N_("The collection has the content of “{name}” already, there or in its trash. Leave it out."),
+                    name=twin["name"],
+                )
             moved = [row["id"] for row in rows]
             self._queries.run(connection, "move", ids=moved, index_id=index_id)
             audit_log.add_document_entries(self._database, connection, "document.move", moved)
@@ -520,26 +537,6 @@ class CollectionMoves:
                     target=target.name,
                     source=source.name,
                 )
-
-    def _require_no_duplicate(self, connection: Connection, rows: Sequence[Row], target: uuid.UUID) -> None:
-        hashes = [row["sha256"] for row in rows]
-        twin = self._queries.run(connection, "twins", index_id=target, hashes=hashes).fetchone()
-        if twin:
-            raise errors.ConflictError(
-                N_("The collection has the content of “{name}” already, there or in its trash. Leave it out."),
-                name=twin["name"],
-            )
-
-
-def _require_movable(row: Row) -> None:
-    if row["is_part"]:
-        raise errors.ConflictError(N_("“{name}” is part of a mail or an archive. Move that."), name=row["name"])
-    if row["follows_source"]:
-        raise errors.ConflictError(
-            N_("“{name}” follows a file of a folder, which would bring it back."), name=row["name"]
-        )
-    if types.DocumentStatus(row["status"]) in types.UNFINISHED:
-        raise errors.ConflictError(N_("“{name}” is being read. Move it when that is done."), name=row["name"])
 
 
 MAX_ANNOTATIONS = 5000

@@ -68,7 +68,8 @@ class DenseSearch:
         parameters = bound.bind({**scopes.parameters(scope), "vector": pgvector.Vector(values).to_text()})
 
         def run(database: Database) -> Any:
-            exact = _size(bound.at(database), parameters) <= COMPARED
+            size = Queries(bound.at(database), "dense").one("size", **parameters)  # of the scope, before `must_include`
+            exact = size is None or size["chunks"] <= COMPARED
             token = self._current_search.set((database, bound.user_statement))
             try:
                 with database.time_limit():
@@ -77,9 +78,11 @@ class DenseSearch:
                 self._current_search.reset(token)
 
         result = self._database.search(run)
+        rows = [node.metadata["custom_fields"] for node in result.nodes or ()]
+        scores = [min(max(float(similarity), 0.0), 1.0) for similarity in result.similarities or ()]
         candidates = [
-            _candidate(node.metadata["custom_fields"], similarity)
-            for node, similarity in zip(result.nodes or (), result.similarities or (), strict=True)
+            types.Candidate(row["chunk_id"], row["document_id"], row["page_number"], score)
+            for row, score in zip(rows, scores, strict=True)
         ]
         return sorted(candidates, key=lambda candidate: -candidate.score)  # HNSW's relaxed order is only nearly sorted
 
@@ -149,12 +152,6 @@ def ensure_table(database: Database, dimensions: int) -> None:
             connection.execute(session["add_chunk_table"], {"dimensions": dimensions})
 
 
-def _size(bound: UserDatabase, parameters: Mapping[str, object]) -> int:
-    """Return the number of chunks in a scope, before `must_include`."""
-    row = Queries(bound, "dense").one("size", **parameters)
-    return int(row["chunks"]) if row else 0
-
-
 def _scoped(
     statement: "sa.Select[Any]",
     _table: object,
@@ -191,8 +188,3 @@ def _condition(dimensions: int, *, exact: bool) -> str:
     table = named_queries.chunk_table(dimensions).as_string()
     sizes = {"dimensions": dimensions, "bits": CODE_BITS * dimensions}
     return dense["candidates"].format(chunks=table, scope=dense["scope"], **sizes)
-
-
-def _candidate(row: dict[str, Any], similarity: float) -> types.Candidate:
-    score = min(max(float(similarity), 0.0), 1.0)
-    return types.Candidate(row["chunk_id"], row["document_id"], row["page_number"], score)

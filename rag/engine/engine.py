@@ -107,7 +107,7 @@ class Installation:
 
     def keys_exist(self) -> bool:
         """Whether `RAG_API_KEY` is set or any user has a key that is not revoked."""
-        return bool(self.config.rag_api_key) or self.store.keys_exist()
+        return bool(self.config.rag_api_key) or self.store.accounts.keys_exist()
 
     # --- background work ---
 
@@ -115,7 +115,7 @@ class Installation:
         """Requeue what a killed process left behind. Returns the number of unread documents."""
         self.store.queue.discard_stalled()
         self.store.document_scheduler.enqueue_abandoned()
-        return len(self.store.unfinished_documents())
+        return len(self.store.document_scheduler.unfinished())
 
     # --- state ---
 

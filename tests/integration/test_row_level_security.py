@@ -480,7 +480,7 @@ def test_an_owner_without_roles_is_held_by_the_second_wall(
         waiting = owner.add("waiting.pdf")
         assert [document.name for document in db.of(VICTIM).documents.list(owner.index.id)]
         assert db.of(VICTIM).chunks.dense(owner.scope, SPACE, [1.0] * SPACE.dimensions, 1)
-        assert db.unfinished_documents() == [(VICTIM, waiting.id)]
+        assert db.document_scheduler.unfinished() == [(VICTIM, waiting.id)]
         assert db.queue.enqueue(VICTIM, waiting.id)
         assert db.of(VICTIM).shares.share(owner.index.id, ShareRequest(grantee="friend"), is_admin=True)
         assert db.shared("friend", owner.index.id).documents.get(waiting.id) == waiting
@@ -560,7 +560,7 @@ def works_for_one_user(url: str, admin_url: str | None) -> None:
         waiting = owner.add("waiting.pdf")
         space = SPACE.model_copy(update={"dimensions": 7})
         assert db.of(VICTIM).chunks.dense(owner.scope, space, [1.0] * 7, 1) == []  # for which a table is made
-        assert db.unfinished_documents() == [(VICTIM, waiting.id)]
+        assert db.document_scheduler.unfinished() == [(VICTIM, waiting.id)]
         assert db.queue.enqueue(VICTIM, waiting.id)
         assert db.health().workers == 0
         assert db.audit.forget(dt.datetime.now(dt.UTC), actor=VICTIM, door="cli")  # as the administrator

@@ -131,7 +131,7 @@ def test_unfinished_are_those_a_worker_must_read(owner: Owner) -> None:
     owner.db.of("ann").documents.update_progress(parsing.id, DocumentStatus.PARSING, 1, 2)
     owner.db.of("ann").documents.fail(failed.id, "code", "message")
     owner.db.of("ann").documents.trash([trashed.id])
-    assert owner.db.unfinished_documents() == [("ann", queued.id), ("ann", parsing.id)]
+    assert owner.db.document_scheduler.unfinished() == [("ann", queued.id), ("ann", parsing.id)]
 
 
 def test_a_claim_is_exclusive_while_it_lasts(owner: Owner) -> None:

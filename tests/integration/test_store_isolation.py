@@ -169,9 +169,9 @@ EXEMPT = {
     "store.health": "tells versions and a number of workers",
     "store.close": "closes connections",
     "store.use_background_timeouts": "has no data",
-    "store.keys_exist": "asked before anyone is known; tells nothing of whom",
-    "store.find_key": "finds the user, for one who has the secret",
-    "store.unfinished_documents": "for the restart of a worker; tells user and id only",
+    "accounts.keys_exist": "asked before anyone is known; tells nothing of whom",
+    "accounts.find_key": "finds the user, for one who has the secret",
+    "document_scheduler.unfinished": "for the restart of a worker; tells user and id only",
     "accounts.list": "for admins; the doors ask whether one is",
     "accounts.api_keys": "for admins; the doors ask whether one is",
     "accounts.jobs": "for admins; the doors ask whether one is",
@@ -201,7 +201,6 @@ EXEMPT = {
     "monitoring.indexes": "for administrators; numbers of all users together",
     "monitoring.counts": "for administrators; numbers of all users together",
     "monitoring.count": "of a worker; tells nothing",
-    "monitoring.count_failure": "of a worker; tells nothing",
     "rate_limits.count": "asked before anyone is known; tells how long to wait",
     "rate_limits.forget": "works for all; tells nothing",
     "monitoring.record_backup": "of who made a backup of everything",
@@ -368,7 +367,7 @@ def _key_of_the_same_name(world: World, user: str) -> object:
         raise errors.NotFoundError  # no user at all has no key either; the table refuses it
     digest = hashlib.sha256(user.encode()).digest()
     world.db.of(user).api_keys.create(name="mine", digest=digest, hint="pl_abcd", permissions=["admin"])
-    found = world.db.find_key(digest)
+    found = world.db.accounts.find_key(digest)
     return None if found and found.user_id == user else "another's key"
 
 
@@ -654,4 +653,4 @@ def test_the_owner_gets_everything(world: World) -> None:
 
 def test_unfinished_tells_user_and_id_only(world: World) -> None:
     queued = world.owner.add("waiting.pdf")
-    assert world.db.unfinished_documents() == [(VICTIM, queued.id)]
+    assert world.db.document_scheduler.unfinished() == [(VICTIM, queued.id)]

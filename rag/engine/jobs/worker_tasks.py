@@ -145,7 +145,7 @@ class WorkerTasks:
                 jobs.give_way(claim.job_id)
                 return jobs.get(claim.job_id)
         if done.status == "failed":
-            store.monitoring.count_failure(done.error_code or errors.Error.code)
+            store.monitoring.count({"failures": 1}, done.error_code or errors.Error.code)
         elif done.finished_at:
             store.monitoring.count({"jobs_done": 1})
         return done
@@ -164,7 +164,7 @@ class WorkerTasks:
         """Add a step to the statistics of all workers."""
         figures = self._resources.store.monitoring
         if done.status is types.DocumentStatus.FAILED:
-            figures.count_failure(done.error_code or errors.Error.code)
+            figures.count({"failures": 1}, done.error_code or errors.Error.code)
             return
         known = before.vector_count if lane is types.Lane.EMBEDDING else 0
         counts = {"chunks_embedded": done.vector_count - known}

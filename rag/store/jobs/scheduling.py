@@ -97,6 +97,10 @@ class DocumentScheduler:
         """Return whether documents of any user wait to be read or embedded, or are being so."""
         return any(row["waiting"] for row in self._queries.all("are_waiting"))
 
+    def unfinished(self) -> list[tuple[str, uuid.UUID]]:
+        """Return user and id of every document that waits to be read, oldest first, for the restart of a worker."""
+        return [(row["user_id"], row["id"]) for row in self._queries.all("unfinished")]
+
     def enqueue_abandoned(self) -> None:
         """Enqueue documents that the process which added them may no longer read; those it reads are locked."""
         self._queries.write("enqueue_abandoned")

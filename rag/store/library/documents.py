@@ -16,7 +16,7 @@ from rag.store.jobs import work_locks
 from rag.store.jobs.scheduling import RETRY_DELAYS
 from rag.store.library.indexes import to_index, unknown_index
 from rag.store.search import scopes
-from rag.store.server.database import Connection, Database, Queries, Row, UserDatabase
+from rag.store.server.database import Connection, Queries, Row, UserDatabase
 from rag.store.users import audit_log
 from rag.store.users.accounts import OwnAccount
 
@@ -233,11 +233,6 @@ def list_parameters(index_id: uuid.UUID, query: types.DocumentQuery) -> dict[str
         "disabled": query.disabled,
         "in_trash": query.in_trash,
     }
-
-
-def unfinished(database: Database) -> Sequence[tuple[str, uuid.UUID]]:
-    """Return user and id of all users' documents that wait to be read, oldest first."""
-    return [(row["user_id"], row["id"]) for row in Queries(database, "documents").all("unfinished")]
 
 
 def to_document(row: Mapping[str, Any]) -> types.Document:

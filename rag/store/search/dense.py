@@ -49,10 +49,29 @@ class DenseSearch:
         self._lock = threading.Lock()
 
     def ensure_table(self, dimensions: int) -> None:
-        """Create the table for vectors of this size if needed. Raises EmbeddingCapabilityError, see `ensure_table`."""
-        if dimensions not in self._stores:
-            ensure_table(self._database, dimensions)
-            self._store(dimensions)
+        """Create the table for vectors of this size if needed.
+
+        Raises:
+            errors.EmbeddingCapabilityError: the vectors have too many dimensions.
+        """
+        if dimensions in self._stores:
+            return
+        if not 1 <= dimensions <= MAX_DIMENSIONS:
+            raise errors.EmbeddingCapabilityError(
+                N_(
+                    "Vectors of {count} dimensions cannot be indexed; {limit} is the most. Choose another embedding "
+                    "model."
+                ),
+                count=dimensions,
+                limit=MAX_DIMENSIONS,
+            )
+        session = named_queries.load("session")
+        with self._database.transaction() as connection:
+            row = connection.execute(session["chunk_table_exists"], {"dimensions": dimensions}).fetchone()
+            if not (row and row["present"]):
+                connection.execute(session["lock_migrations"])
+                connection.execute(session["add_chunk_table"], {"dimensions": dimensions})
+        self._store(dimensions)
 
     def search(
         self, bound: UserDatabase, scope: types.Scope, space: types.EmbeddingSpace, vector: Sequence[float], limit: int
@@ -130,26 +149,6 @@ class DenseSearch:
                     async_engine=unused_engine,
                 )
             return self._stores[dimensions]
-
-
-def ensure_table(database: Database, dimensions: int) -> None:
-    """Create the table for vectors of this size if needed.
-
-    Raises:
-        errors.EmbeddingCapabilityError: the vectors have too many dimensions.
-    """
-    if not 1 <= dimensions <= MAX_DIMENSIONS:
-        raise errors.EmbeddingCapabilityError(
-            N_("Vectors of {count} dimensions cannot be indexed; {limit} is the most. Choose another embedding model."),
-            count=dimensions,
-            limit=MAX_DIMENSIONS,
-        )
-    session = named_queries.load("session")
-    with database.transaction() as connection:
-        row = connection.execute(session["chunk_table_exists"], {"dimensions": dimensions}).fetchone()
-        if not (row and row["present"]):
-            connection.execute(session["lock_migrations"])
-            connection.execute(session["add_chunk_table"], {"dimensions": dimensions})
 
 
 def _scoped(

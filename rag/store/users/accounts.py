@@ -15,7 +15,7 @@ from rag.store.users import audit_log
 AUDIT_ACTIONS = {"role": "account.role", "groups": "account.groups", "quota_bytes": "account.quota"}
 """The audit log's names for changes of an account."""
 SEEN_SECONDS = 60.0
-"""Precision of the time when a user was last seen, so that not every request writes."""
+"""Precision of the time when a user was last seen, or a key last used, so that not every request writes."""
 
 
 class OwnAccount:
@@ -189,10 +189,11 @@ class Logins:
 
 
 class Accounts:
-    """The accounts of all users. The caller has to check that the user is an admin."""
+    """The accounts of all users. The caller has to check that the user is an admin, where it is not a key that asks."""
 
     def __init__(self, database: Database) -> None:
         self._queries = Queries(database, "accounts")
+        self._keys = Queries(database, "api_keys")
 
     def list(self, lifetime: dt.timedelta) -> builtins.list[types.AccountUse]:
         """Return every user who was seen or owns something, with usage; logins older than `lifetime` do not count."""
@@ -202,6 +203,24 @@ class Accounts:
     def api_keys(self) -> builtins.list[types.ApiKey]:
         """Return all users' API keys without secrets, expired and revoked ones too, the latest first."""
         return [types.ApiKey(**row) for row in self._queries.all("all_keys")]
+
+    def find_key(self, digest: bytes) -> types.ApiKey | None:
+        """Return the valid key whose secret has this SHA-256 digest, of any user; None if there is none.
+
+        The database need not compare digests in constant time: nobody can choose a secret by the start of its digest.
+        """
+        row = self._keys.one("find", digest=digest, precision_seconds=SEEN_SECONDS)
+        if row is None:
+            return None
+        if row.pop("is_stale"):
+            self._keys.write("touch", user_id=row["user_id"], key_id=row["id"], precision_seconds=SEEN_SECONDS)
+            self._queries.write("see", user_id=row["user_id"], precision_seconds=SEEN_SECONDS)
+        return types.ApiKey(**row)
+
+    def keys_exist(self) -> bool:
+        """Return whether anyone has a key that was not revoked; an expired one counts, or it would open access."""
+        row = self._keys.one("exist")
+        return bool(row and row["present"])
 
     def jobs(self, limit: int) -> builtins.list[types.Job]:
         """Return all users' jobs without their results, the latest first."""

@@ -7,11 +7,8 @@ from collections.abc import Sequence
 
 from rag import errors, types
 from rag.messages import N_
-from rag.store.server.database import Database, Queries, UserDatabase
+from rag.store.server.database import Queries, UserDatabase
 from rag.store.users import audit_log
-
-LAST_USE_SECONDS = 60.0
-"""Precision of a key's last use, so that not every request writes."""
 
 
 class ApiKeys:
@@ -54,24 +51,3 @@ class ApiKeys:
                 details = {"hint": key.hint, "permissions": [*key.permissions]}
                 audit_log.add_entry(self._database, connection, f"key.{query}", subject, details=details)
         return keys
-
-
-def find(database: Database, digest: bytes) -> types.ApiKey | None:
-    """Return the valid key whose secret has this SHA-256 digest, of any user; None if there is none.
-
-    The database need not compare digests in constant time: nobody can choose a secret by the start of its digest.
-    """
-    queries = Queries(database, "api_keys")
-    row = queries.one("find", digest=digest, precision_seconds=LAST_USE_SECONDS)
-    if row is None:
-        return None
-    if row.pop("is_stale"):
-        queries.write("touch", user_id=row["user_id"], key_id=row["id"], precision_seconds=LAST_USE_SECONDS)
-        Queries(database, "accounts").write("see", user_id=row["user_id"], precision_seconds=LAST_USE_SECONDS)
-    return types.ApiKey(**row)
-
-
-def exist(database: Database) -> bool:
-    """Return whether anyone has a key that was not revoked; an expired one counts, it must not allow open access."""
-    row = Queries(database, "api_keys").one("exist")
-    return bool(row and row["present"])

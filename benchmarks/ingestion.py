@@ -12,7 +12,7 @@ from benchmarks.settings import Options
 from rag import parsing, providers
 from rag.engine import RAGEngine
 from rag.ingestion import search_text, split_blocks
-from rag.store import Store
+from rag.store.store import Store
 from rag.types import Chunk, ChunkingOptions, Document, ParsedDocument
 
 PAGES, QUICK_PAGES = 150, 1

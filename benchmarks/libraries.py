@@ -15,7 +15,7 @@ from psycopg import sql
 
 from benchmarks import material, multiplied
 from rag.providers.embedded_models import LocalEmbedding
-from rag.store import Store
+from rag.store.store import Store
 from rag.types import (
     Chunk,
     ChunkingOptions,

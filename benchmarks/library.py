@@ -13,7 +13,7 @@ from benchmarks import apps, databases
 from benchmarks.report import Section, at_most
 from benchmarks.settings import Options
 from benchmarks.timing import percentiles
-from rag.store import Store
+from rag.store.store import Store
 from rag.types import LOCAL_USER, ChunkingOptions, DocumentQuery, EmbeddingSpace
 
 DOCUMENTS, QUICK_DOCUMENTS = 5_000, 200

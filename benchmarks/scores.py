@@ -22,7 +22,8 @@ from rag.engine import RAGEngine
 from rag.evaluation.statistics import interval
 from rag.retrieval import POOL, UNRELATED_TEXTS, Similarity, as_configured, understand
 from rag.retrieval.ranking import WEIGHTS, Ranking, best_first, rank
-from rag.store import LexicalMatches, UserStore
+from rag.store.search.lexical import LexicalMatches
+from rag.store.store import UserStore
 from rag.types import Candidate, Filters, Index, RetrievalOptions, Scope
 
 PARTS = 5

@@ -18,7 +18,7 @@ from benchmarks.settings import Options, local_config
 from benchmarks.timing import Percentiles, percentiles
 from rag.engine import RAGEngine
 from rag.retrieval import POOL
-from rag.store import Store
+from rag.store.store import Store
 from rag.types import Candidate, SearchRequest
 
 QUICK_SIZES = (50,)

@@ -32,7 +32,7 @@ from rag.engine import RAGEngine
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.providers import onnx_models
 from rag.providers.embedded_models import LocalEmbedding
-from rag.store import Store
+from rag.store.store import Store
 from rag.types import UNFINISHED, DocumentStatus
 
 PAGES, QUICK_PAGES = 400, 10

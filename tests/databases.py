@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 import psycopg
 from psycopg import conninfo, sql
 
-from rag import store
+from rag.store.store import Store
 
 DIMENSIONS = 384
 """Dimensions of the chunk table that most tests need."""
@@ -111,7 +111,7 @@ def migrated_database(server_url: str) -> Iterator[str]:
     It is opened as a store once: only then the roles exist with their rights, which each copy would need again.
     """
     with new_database(server_url) as url:
-        store.Store.open(url, pool_size=1).close()
+        Store.open(url, pool_size=1).close()
         with psycopg.connect(url) as connection:
             connection.execute("SELECT add_chunk_table(%s)", [DIMENSIONS])
         yield str(conninfo.conninfo_to_dict(url)["dbname"])

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from rag.retrieval.completion_cache import Completions
-from rag.store import CompletionKind
+from rag.store.conversations.caches import CompletionKind
 
 
 class Scripted(Completions):

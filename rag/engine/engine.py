@@ -36,8 +36,9 @@ from rag.engine.users.audit_log import AuditLog
 from rag.engine.users.logins import Logins
 from rag.engine.users.sharing import Sharing
 from rag.engine.workspace import SharedWorkspace, Workspace
-from rag.store import OrphanCleanup, Store, UserStore
 from rag.store.backup import backup, restore
+from rag.store.files.orphans import OrphanCleanup
+from rag.store.store import Store, UserStore
 from rag.store.users.audit_log import Subject
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
@@ -106,7 +107,7 @@ class Installation:
 
     def keys_exist(self) -> bool:
         """Whether `RAG_API_KEY` is set or any user has a key that is not revoked."""
-        return bool(self.config.rag_api_key) or self.store.keys_exist()
+        return bool(self.config.rag_api_key) or self.store.accounts.keys_exist()
 
     # --- background work ---
 
@@ -114,7 +115,7 @@ class Installation:
         """Requeue what a killed process left behind. Returns the number of unread documents."""
         self.store.queue.discard_stalled()
         self.store.document_scheduler.enqueue_abandoned()
-        return len(self.store.unfinished_documents())
+        return len(self.store.document_scheduler.unfinished())
 
     # --- state ---
 

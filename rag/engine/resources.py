@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Self, TypedDict, Unpack
 from rag import providers, tracing, types
 from rag.config import Config
 from rag.engine.models import Models
-from rag.store import FileStore, OrphanCleanup, Preferences, Store, UserStore
+from rag.store.files.file_storage import FileStore
+from rag.store.files.orphans import OrphanCleanup
 from rag.store.server import database_roles, embedded
+from rag.store.settings.preferences import Preferences
+from rag.store.store import Store, UserStore
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.base.embeddings import base as embeddings

@@ -223,7 +223,7 @@ class RetrievalApi:
             parsed,
             search,
             document=functools.cache(self._document),
-            named=self._workspace.store.sources.meant(index.id, sorted(sources)),
+            named=self._workspace.store.sources.resolve(index.id, sorted(sources)),
             relevance=relevance,
         )
 

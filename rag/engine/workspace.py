@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, BinaryIO
 from rag import errors, types
 from rag.engine.resources import UNKNOWN_ORIGIN, Resources
 from rag.messages import N_
-from rag.store import AuditOfAllUsers, Queue, SharedStore, UserFiles, UserStore
-from rag.store.files.file_storage import Kind
+from rag.store.files.file_storage import Kind, UserFiles
+from rag.store.jobs.queue import Queue
+from rag.store.store import SharedStore, UserStore
+from rag.store.users.audit_log import AuditOfAllUsers
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.node_parser import NodeParser
@@ -79,7 +81,7 @@ class Workspace:
 
     def is_shared(self, index_id: uuid.UUID) -> bool:
         """Whether another user shares the index with this user now."""
-        return any(shared.index.id == index_id for shared in self.store.shares.with_me())
+        return any(shared.index.id == index_id for shared in self.store.shares.shared_with_me())
 
     def find_index(self, name: str) -> types.Index:
         """Return an index by name or id. Raises NotFoundError."""

@@ -23,7 +23,8 @@ from rag.ingestion import language_detection
 from rag.ingestion.chunking import SECTION_SEPARATOR, document_heading, search_text
 from rag.ingestion.nodes import BlockNodeParser, FileDocument, chunks_of, lines_of
 from rag.messages import N_
-from rag.store import UserFiles, UserStore
+from rag.store.files.file_storage import UserFiles
+from rag.store.store import UserStore
 
 IsCancelled = Callable[[], bool]
 OnParts = Callable[[Sequence[types.UnpackedPart]], None]

@@ -61,8 +61,8 @@ class CachedEmbedding(BatchEmbedding):
 
     def _get_query_embedding(self, query: str) -> list[float]:
         digest = _digest(f"query\n{query}")
-        found = self._vectors({digest: query}, lambda texts: [embed_query(self._embedder, text) for text in texts])
-        return [*found[digest]]
+        vectors = self._vectors({digest: query}, lambda texts: [embed_query(self._embedder, text) for text in texts])
+        return [*vectors[digest]]
 
     def _vectors(
         self, texts: Mapping[bytes, str], embed: Callable[[list[str]], list[list[float]]]

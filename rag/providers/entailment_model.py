@@ -97,11 +97,10 @@ def _read_settings(folder: Path) -> _Settings:
 
 def open_entailment_model(config: Config) -> EntailmentModel:
     """Open the model of RAG_ENTAILMENT_MODEL, else the packaged one, once per process; raises as `EntailmentModel`."""
-    return _open(config.rag_entailment_model, config.rag_local_model_dir)
+    folder = config.rag_entailment_model
+    if folder is None:
+        return _open(packaged_models.find_model(packaged_models.ENTAILMENT, config.rag_local_model_dir))
+    return _open(folder.expanduser())
 
 
-@functools.cache
-def _open(folder: Path | None, model_dir: Path | None) -> EntailmentModel:
-    if folder is not None:
-        return EntailmentModel(folder.expanduser())
-    return EntailmentModel(packaged_models.find_model(packaged_models.ENTAILMENT, model_dir))
+_open = functools.cache(EntailmentModel)

@@ -81,9 +81,7 @@ def open_folder_embedding(config: Config, name: str) -> FolderEmbedding:
     return _open(name, folder)
 
 
-@functools.cache
-def _open(name: str, folder: Path) -> FolderEmbedding:
-    return FolderEmbedding(name, folder)
+_open = functools.cache(FolderEmbedding)
 
 
 def _read_settings(folder: Path) -> _Settings:

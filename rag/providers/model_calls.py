@@ -64,15 +64,15 @@ def complete_stream(llm: LLM, messages: Sequence[ChatMessage]) -> Generator[str,
                 read_seconds = time.perf_counter() - started
             if piece.delta and (text := reasoning.feed(piece.delta)):
                 yield text
-            counts.update(_token_counts(piece.additional_kwargs))
+            counts |= {name: count for name, count in piece.additional_kwargs.items() if isinstance(count, int)}
             cut_off = cut_off or is_cut_off(piece)
         if rest := reasoning.finish():
             yield rest
     finally:
         pieces.close()
     if isinstance(llm, VendorLLM) and llm.is_local:
-        asked = counts.get("prompt_tokens") or sum(count_tokens(message.content or "") for message in messages)
-        READING_SPEEDS.record(model_id(llm), asked, read_seconds)
+        prompt_tokens = counts.get("prompt_tokens") or sum(count_tokens(message.content or "") for message in messages)
+        READING_SPEEDS.record(model_id(llm), prompt_tokens, read_seconds)
     usage = types.Usage(input_tokens=counts.get("prompt_tokens", 0), output_tokens=counts.get("completion_tokens", 0))
     return StreamEnd(usage, cut_off)
 
@@ -140,7 +140,3 @@ def complete(llm: LLM, messages: Sequence[ChatMessage], schema: Mapping[str, Any
             raise
         response = llm.chat(messages)
     return strip_reasoning(response.message.content or "").strip()
-
-
-def _token_counts(values: dict[str, object]) -> dict[str, int]:
-    return {name: value for name, value in values.items() if isinstance(value, int)}

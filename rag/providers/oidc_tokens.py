@@ -99,12 +99,12 @@ class OpenIdProvider:
             response.raise_for_status()
             if len(response.content) > MAX_BYTES:
                 raise self._unreachable()
-            found = response.json()
+            document = response.json()
         except (httpx.HTTPError, ValueError):
             raise self._unreachable() from None
-        if not isinstance(found, dict):
+        if not isinstance(document, dict):
             raise self._unreachable()
-        return found
+        return document
 
     def _unreachable(self) -> errors.ProviderError:
         return errors.ProviderError(

@@ -77,7 +77,7 @@ class OnnxModel:
         self._session = onnxruntime.InferenceSession(
             str(model or folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
         )
-        self._inputs = {given.name for given in self._session.get_inputs()}
+        self._inputs = {entry.name for entry in self._session.get_inputs()}
         self.tokenizer = _read_tokenizer(folder)
         self._threads = futures.ThreadPoolExecutor(usable_cores(), thread_name_prefix=folder.name)
 

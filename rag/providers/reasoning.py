@@ -33,7 +33,9 @@ class ReasoningFilter:
         if self._held is None:
             return text
         self._held += text
-        if _may_open(self._held) or (_OPEN.match(self._held) and not _CLOSE.search(self._held)):
+        start = self._held.lstrip().lower()
+        may_open = any(tag.startswith(start) and tag != start for tag in _TAGS)  # white space, or a part of a tag
+        if may_open or (_OPEN.match(self._held) and not _CLOSE.search(self._held)):
             return ""
         return self.finish()
 
@@ -41,9 +43,3 @@ class ReasoningFilter:
         """Return the rest at the end of the output."""
         held, self._held = self._held, None
         return strip_reasoning(held) if held and _OPEN.match(held) else held or ""
-
-
-def _may_open(text: str) -> bool:
-    """Return whether `text` is white space or the beginning of an opening tag."""
-    start = text.lstrip().lower()
-    return any(tag.startswith(start) and tag != start for tag in _TAGS)

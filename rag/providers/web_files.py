@@ -104,11 +104,11 @@ class WebDownloader:
     def _pin_address(self, url: httpx.URL) -> httpx.URL:
         """Return `url` with the host's address, which is checked, in place of its name."""
         try:
-            found = socket.getaddrinfo(url.host, url.port or 0, type=socket.SOCK_STREAM)
+            entries = socket.getaddrinfo(url.host, url.port or 0, type=socket.SOCK_STREAM)
         except OSError as error:
             raise errors.SourceError(N_("There is no host {host}. Check the address."), host=url.host) from error
-        addresses = [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
-        if not all(self._allows(one) for one in addresses):
+        addresses = [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in entries]
+        if not all(map(self._allows, addresses)):
             raise errors.ForbiddenError(
                 N_("{host} is not on the public Internet. Save the file in your browser and upload it."), host=url.host
             )

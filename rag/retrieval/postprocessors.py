@@ -21,7 +21,7 @@ from rag.retrieval.diversity import maximal_marginal_relevance
 from rag.retrieval.nodes import HitNode, to_hits
 from rag.retrieval.reranking import ModelReranker, Reranker
 from rag.retrieval.tracing import Query
-from rag.store import UserStore
+from rag.store.store import UserStore
 
 Nodes = list[schema.NodeWithScore]
 

@@ -15,7 +15,7 @@ from rag import types
 from rag.retrieval.rank_fusion import reciprocal_rank_fusion
 from rag.retrieval.search_defaults import ConfiguredOptions
 from rag.retrieval.similarity import COSINES, Similarity
-from rag.store import LexicalMatches
+from rag.store.search.lexical import LexicalMatches
 
 
 class ScoreWeights(NamedTuple):

@@ -23,7 +23,8 @@ from rag.retrieval.ranking import Ranking, best_first, merge, merge_lookups, ran
 from rag.retrieval.search_defaults import ConfiguredOptions
 from rag.retrieval.similarity import COSINES, Similarity
 from rag.retrieval.tracing import Findings, Query
-from rag.store import LexicalMatches, UserStore
+from rag.store.search.lexical import LexicalMatches
+from rag.store.store import UserStore
 from rag.vocabulary import Widener
 
 POOL = 100

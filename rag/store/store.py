@@ -2,15 +2,14 @@
 
 import contextlib
 import uuid
-from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from rag import errors, types
+from rag.store.conversations.caches import Caches, EmbeddingCache
 from rag.store.conversations.chats import AnswerLinks, AnswerLocks, Conversations
-from rag.store.conversations.completion_cache import Caches
 from rag.store.conversations.matrices import Matrices
 from rag.store.files.file_storage import UserFiles
 from rag.store.files.pending_deletions import AllPendingDeletions, PendingDeletions
@@ -29,22 +28,18 @@ from rag.store.library.documents import (
     Versions,
 )
 from rag.store.library.indexes import Indexes
-from rag.store.library.page_text import Pages
 from rag.store.library.saved_filters import SavedFilters
-from rag.store.search.chunks import Chunks
+from rag.store.search.chunks import Chunks, Pages, Vectors
 from rag.store.search.dense import DenseSearch
-from rag.store.search.embedding_cache import EmbeddingCache
 from rag.store.search.embedding_generations import Generations
-from rag.store.search.vectors import Vectors
 from rag.store.server import database_roles, migrations, timeouts
 from rag.store.server.database import UNKNOWN_ORIGIN, Database, UserDatabase, connect, store_errors
 from rag.store.server.read_replica import ReplicatedDatabase
 from rag.store.users import accounts, api_keys
+from rag.store.users.accounts import Logins
 from rag.store.users.audit_log import Audit, AuditOfAllUsers
-from rag.store.users.logins import Logins
 from rag.store.users.rate_limits import RateLimits
-from rag.store.users.shared_collections import SharedChunks, SharedDatabase, SharedDeletions
-from rag.store.users.shares import Shares
+from rag.store.users.shares import SharedChunks, SharedDatabase, SharedDeletions, Shares
 
 
 class UserStore:
@@ -113,21 +108,21 @@ class SharedStore(UserStore):
     def __init__(self, database: SharedDatabase, dense: DenseSearch, asker: UserDatabase) -> None:
         super().__init__(database, dense)
         self.access = database
-        self.own = UserStore(asker, dense)
+        self.asker = UserStore(asker, dense)
 
     pending_deletions = cached_property(lambda store: SharedDeletions(store.access))
     chunks = cached_property(lambda store: SharedChunks(store.access, store.dense, store.documents))
-    conversations = cached_property(lambda store: Conversations(store.own.database, store.user_id))
-    annotations = cached_property(lambda store: Annotations(store.own.database, store.documents))
-    embedding_cache = cached_property(lambda store: store.own.embedding_cache)
-    caches = cached_property(lambda store: store.own.caches)
-    answer_locks = cached_property(lambda store: store.own.answer_locks)
-    answer_links = cached_property(lambda store: store.own.answer_links)
-    account = cached_property(lambda store: store.own.account)
-    logins = cached_property(lambda store: store.own.logins)
-    saved_filters = cached_property(lambda store: store.own.saved_filters)
-    matrices = cached_property(lambda store: store.own.matrices)
-    audit = cached_property(lambda store: store.own.audit)
+    conversations = cached_property(lambda store: Conversations(store.asker.database, store.user_id))
+    annotations = cached_property(lambda store: Annotations(store.asker.database, store.documents))
+    embedding_cache = cached_property(lambda store: store.asker.embedding_cache)
+    caches = cached_property(lambda store: store.asker.caches)
+    answer_locks = cached_property(lambda store: store.asker.answer_locks)
+    answer_links = cached_property(lambda store: store.asker.answer_links)
+    account = cached_property(lambda store: store.asker.account)
+    logins = cached_property(lambda store: store.asker.logins)
+    saved_filters = cached_property(lambda store: store.asker.saved_filters)
+    matrices = cached_property(lambda store: store.asker.matrices)
+    audit = cached_property(lambda store: store.asker.audit)
 
 
 class Store:
@@ -198,22 +193,10 @@ class Store:
         Raises:
             errors.NotFoundError: it is not shared with them.
         """
-        own = UserDatabase(self._database, asker, origin)
-        return SharedStore(SharedDatabase(self._database, asker, index_id, origin), self._dense, own)
+        access = SharedDatabase(self._database, asker, index_id, origin)
+        return SharedStore(access, self._dense, UserDatabase(self._database, asker, origin))
 
     # --- of all users ---
-
-    def find_key(self, digest: bytes) -> types.ApiKey | None:
-        """Return the valid key whose secret has this SHA-256 digest, of any user; None if there is none."""
-        return api_keys.find(self._of_all_users, digest)
-
-    def keys_exist(self) -> bool:
-        """Return whether anyone has a key that was not revoked."""
-        return api_keys.exist(self._of_all_users)
-
-    def unfinished_documents(self) -> Sequence[tuple[str, uuid.UUID]]:
-        """Return user and id of every document that waits to be read, oldest first, for the restart of a worker."""
-        return documents.unfinished(self._of_all_users)
 
     @property
     def backup_url(self) -> str:

@@ -18,8 +18,7 @@ from rag import errors
 from rag.cli.app import main
 from rag.engine import RAGEngine
 from rag.parsing.pdf.mupdf import pymupdf
-from rag.store import UserFiles
-from rag.store.files.file_storage import Kind
+from rag.store.files.file_storage import Kind, UserFiles
 from tests import forked, mails, pdfs
 from tests.acceptance.command_line import HARBOUR, ORCHARD, pagelight, parsed
 from tests.folders import open_folder, processes

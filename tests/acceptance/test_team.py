@@ -78,7 +78,7 @@ def tables(app: AppTest) -> str:
 def test_in_the_app_a_shared_collection_is_chosen_and_the_audit_is_read(app: AppTest, engine: RAGEngine) -> None:
     owner = engine.installation.for_user("ada")
     add(owner, "known.txt")
-    owner._workspace.store.shares.give(owner.indexes.list()[0].id, ShareRequest(grantee="local"), is_admin=True)
+    owner._workspace.store.shares.share(owner.indexes.list()[0].id, ShareRequest(grantee="local"), is_admin=True)
     app.run().switch_page("pages/library.py").run()
     assert not app.exception
     assert "known.txt" not in tables(app)

@@ -12,11 +12,11 @@ import pytest
 from filelock import FileLock
 from psycopg import sql
 
-from rag import store
 from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.providers import embedded_models
 from rag.store.server import embedded
+from rag.store.store import Store
 from tests.databases import Databases, migrated_database, new_database
 from tests.folders import shared_folder
 
@@ -89,9 +89,9 @@ def database_url(databases: Databases) -> Iterator[str]:
 
 
 @pytest.fixture
-def db(database_url: str) -> Iterator[store.Store]:
+def db(database_url: str) -> Iterator[Store]:
     """A store on a database of its own."""
-    with store.Store.open(database_url, pool_size=4) as opened:
+    with Store.open(database_url, pool_size=4) as opened:
         yield opened
 
 
@@ -103,9 +103,9 @@ def module_url(databases: Databases) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def module_db(module_url: str) -> Iterator[store.Store]:
+def module_db(module_url: str) -> Iterator[Store]:
     """A store that the tests of a module share, who leave it as they found it."""
-    with store.Store.open(module_url, pool_size=4) as opened:
+    with Store.open(module_url, pool_size=4) as opened:
         yield opened
 
 

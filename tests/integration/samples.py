@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rag import store
+from rag.store.store import Store
 from rag.types import (
     ENGLISH,
     BlockKind,
@@ -54,12 +54,12 @@ def line(number: int, text: str, *, page_number: int = 1, starts_block: bool = F
 class Owner:
     """A user with an index, and how this user makes documents."""
 
-    db: store.Store
+    db: Store
     user_id: str
     index: Index
 
     @classmethod
-    def of(cls, db: store.Store, user_id: str, *, name: str = "default", space: EmbeddingSpace = SPACE) -> "Owner":
+    def of(cls, db: Store, user_id: str, *, name: str = "default", space: EmbeddingSpace = SPACE) -> "Owner":
         """A user with an empty index."""
         return cls(db, user_id, db.of(user_id).indexes.ensure(name, space, ChunkingOptions()))
 

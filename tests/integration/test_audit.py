@@ -9,8 +9,9 @@ from typing import NamedTuple
 import psycopg
 import pytest
 
-from rag import errors, store, worker
+from rag import errors, worker
 from rag.engine import RAGEngine
+from rag.store.store import Store, UserStore
 from rag.types import AuditFilter, ChatMessage, RequestOrigin, Role, ShareRequest
 from tests import mails, pdfs
 from tests.integration.samples import Owner
@@ -19,11 +20,11 @@ OWNER = "owner"
 
 
 @pytest.fixture
-def owner(db: store.Store) -> Owner:
+def owner(db: Store) -> Owner:
     return Owner.of(db, OWNER)
 
 
-def told(db: store.Store, user: str = OWNER, **asked: object) -> list[tuple[str, str, str]]:
+def told(db: Store, user: str = OWNER, **asked: object) -> list[tuple[str, str, str]]:
     """Actor, action and name of the subject, the first first."""
     entries = db.of(user).audit.list(AuditFilter(**asked))  # type: ignore[arg-type]
     return [(entry.actor, entry.action, entry.subject_name) for entry in reversed(entries)]
@@ -57,9 +58,9 @@ def test_the_audit_records_keys_and_shares(owner: Owner) -> None:
     key = own.api_keys.create(name="for the nightly run", digest=b"x", hint="pl_x", permissions=["write"])
     own.api_keys.revoke(key.id)
     asked = ShareRequest(grantee="friend")
-    assert own.shares.give(owner.index.id, asked, is_admin=True)
-    assert own.shares.withdraw(owner.index.id, asked)
-    assert not own.shares.withdraw(owner.index.id, asked)
+    assert own.shares.share(owner.index.id, asked, is_admin=True)
+    assert own.shares.unshare(owner.index.id, asked)
+    assert not own.shares.unshare(owner.index.id, asked)
 
     assert told(owner.db) == [
         (OWNER, "key.create", "for the nightly run"),
@@ -73,7 +74,7 @@ def test_the_audit_records_keys_and_shares(owner: Owner) -> None:
 
 def test_actions_on_shared_documents_are_in_both_audits(owner: Owner) -> None:
     document = owner.add("report.pdf")
-    owner.db.of(OWNER).shares.give(owner.index.id, ShareRequest(grantee="friend", permission="write"), is_admin=True)
+    owner.db.of(OWNER).shares.share(owner.index.id, ShareRequest(grantee="friend", permission="write"), is_admin=True)
     owner.db.shared("friend", owner.index.id).documents.trash([document.id])
 
     assert told(owner.db)[-1] == ("friend", "document.trash", "report.pdf")
@@ -120,7 +121,7 @@ def test_future_audit_entries_are_not_deleted(owner: Owner, database_url: str) -
 
 LOGIN = uuid.UUID(int=7)
 NOW = dt.datetime.now(dt.UTC)
-ACCOUNT: list[tuple[str, Callable[[store.UserStore], object], dict[str, object]]] = [
+ACCOUNT: list[tuple[str, Callable[[UserStore], object], dict[str, object]]] = [
     ("account.role", lambda own: own.account.set_role(Role.ADMIN), {"role": "admin", "previous_role": "member"}),
     ("account.groups", lambda own: own.account.set_groups(["b", "a"]), {"groups": ["a", "b"], "previous_groups": []}),
     ("account.quota", lambda own: own.account.set_quota(0), {"quota_bytes": 0, "previous_quota_bytes": None}),
@@ -130,7 +131,7 @@ ACCOUNT: list[tuple[str, Callable[[store.UserStore], object], dict[str, object]]
 ]
 
 
-def test_the_audit_records_changes_of_an_account_with_the_actor(db: store.Store) -> None:
+def test_the_audit_records_changes_of_an_account_with_the_actor(db: Store) -> None:
     own = db.of(OWNER, RequestOrigin("rest", "10.0.0.7"), actor="boss")
     for action, act, details in ACCOUNT:
         act(own)
@@ -140,7 +141,7 @@ def test_the_audit_records_changes_of_an_account_with_the_actor(db: store.Store)
         assert (entry.subject_kind, entry.subject_id) == ("account", OWNER)
 
 
-def test_unchanged_fields_of_an_account_are_not_in_the_audit(db: store.Store) -> None:
+def test_unchanged_fields_of_an_account_are_not_in_the_audit(db: Store) -> None:
     own = db.of(OWNER)
     for _ in range(2):
         own.account.set_role(Role.CURATOR)
@@ -156,7 +157,7 @@ def test_unchanged_fields_of_an_account_are_not_in_the_audit(db: store.Store) ->
     assert not told(db, "x" * 600)
 
 
-def test_the_audit_records_what_a_login_changes_with_the_former_value(db: store.Store) -> None:
+def test_the_audit_records_what_a_login_changes_with_the_former_value(db: Store) -> None:
     own = db.of(OWNER, RequestOrigin("app"))
     own.account.set_groups(["given"])
     own.logins.open(uuid.uuid4(), NOW, role=Role.MEMBER, groups=["given", "legal"])

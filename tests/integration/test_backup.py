@@ -10,12 +10,12 @@ import psycopg
 import pytest
 from psycopg import conninfo, sql
 
-from rag import errors, store
-from rag.store import FileStore
+from rag import errors
 from rag.store.backup import backup, format_1, pg_tools, restore
 from rag.store.backup.archive import Archive, ArchiveWriter
-from rag.store.files.file_storage import KINDS
+from rag.store.files.file_storage import KINDS, FileStore
 from rag.store.server import database_roles, migrations
+from rag.store.store import Store
 from rag.types import AnswerResponse, ChunkingOptions, EmbeddingSpace
 from rag.types.operations import DATABASE_MEMBER
 from tests.integration.samples import IN_TRASH, SPACE, Owner, random_vector
@@ -39,7 +39,7 @@ class Machine(NamedTuple):
     folder: Path
 
 
-def fill(db: store.Store, files: FileStore, folder: Path) -> list[Owner]:
+def fill(db: Store, files: FileStore, folder: Path) -> list[Owner]:
     """Two users: documents of several vector sizes, with files, in the trash and unread; chats; another generation."""
     ann, bob = Owner.of(db, ANN), Owner.of(db, BOB)
     small, half = Owner.of(db, ANN, name="small", space=SMALL), Owner.of(db, BOB, name="half", space=HALF)
@@ -85,12 +85,12 @@ def there(empty_url: str, tmp_path: Path) -> Machine:
 
 
 @pytest.fixture
-def owners(db: store.Store, here: Machine, tmp_path: Path) -> list[Owner]:
+def owners(db: Store, here: Machine, tmp_path: Path) -> list[Owner]:
     return fill(db, here.files, tmp_path)
 
 
 @pytest.fixture
-def archive(db: store.Store, owners: list[Owner], here: Machine, tmp_path: Path) -> Path:
+def archive(db: Store, owners: list[Owner], here: Machine, tmp_path: Path) -> Path:
     """A backup of the two users."""
     path = tmp_path / "backup.tar"
     backup.write(db.backup_url, here.files, path)
@@ -147,15 +147,15 @@ def test_every_row_and_file_is_back(archive: Path, here: Machine, there: Machine
 
 
 def test_searches_find_the_same_with_the_same_scores(
-    archive: Path, db: store.Store, owners: list[Owner], there: Machine
+    archive: Path, db: Store, owners: list[Owner], there: Machine
 ) -> None:
     restore.restore(there.url, there.files, archive)
-    with store.Store.open(there.url, pool_size=2) as fresh:
+    with Store.open(there.url, pool_size=2) as fresh:
         for owner in owners:
             assert seen(fresh, owner) == seen(db, owner)
 
 
-def seen(db: store.Store, owner: Owner) -> tuple[object, ...]:
+def seen(db: Store, owner: Owner) -> tuple[object, ...]:
     user, index = owner.user_id, owner.index
     chats = db.of(user).conversations.list(index.id)
     return (
@@ -173,7 +173,7 @@ def seen(db: store.Store, owner: Owner) -> tuple[object, ...]:
 
 def test_new_rows_after_a_restore_get_new_numbers(archive: Path, owners: list[Owner], there: Machine) -> None:
     restore.restore(there.url, there.files, archive)
-    with store.Store.open(there.url, pool_size=2) as fresh:
+    with Store.open(there.url, pool_size=2) as fresh:
         for owner in owners:
             again = Owner(fresh, owner.user_id, owner.index)
             document = again.ready("new.pdf", ["A new text about kites."])
@@ -189,9 +189,7 @@ def test_new_rows_after_a_restore_get_new_numbers(archive: Path, owners: list[Ow
         ]
 
 
-def test_files_may_be_kept_elsewhere_before_and_after(
-    db: store.Store, here: Machine, there: Machine, tmp_path: Path
-) -> None:
+def test_files_may_be_kept_elsewhere_before_and_after(db: Store, here: Machine, there: Machine, tmp_path: Path) -> None:
     name = uuid.uuid4().hex
     remote = FileStore(f"memory://{name}/here", tmp_path / "cache")
     elsewhere = FileStore(f"memory://{name}/there", tmp_path / "other cache")
@@ -207,7 +205,7 @@ def test_files_may_be_kept_elsewhere_before_and_after(
 
 
 def test_settings_of_either_server_change_nothing(
-    db: store.Store, owners: list[Owner], here: Machine, there: Machine, tmp_path: Path
+    db: Store, owners: list[Owner], here: Machine, there: Machine, tmp_path: Path
 ) -> None:
     with psycopg.connect(here.url) as connection:
         connection.execute("UPDATE data_document_chunks_384 SET x0 = 1.0 / 3.0 + ordinal")
@@ -250,7 +248,7 @@ def test_tables_of_other_programs_are_none_of_ours(
 
 @pytest.mark.parametrize("table", ["postings", "audit"])
 def test_rows_that_the_database_holds_back_are_no_backup(
-    db: store.Store, owners: list[Owner], here: Machine, tmp_path: Path, table: str
+    db: Store, owners: list[Owner], here: Machine, tmp_path: Path, table: str
 ) -> None:
     with psycopg.connect(here.url) as connection:
         connection.execute(sql.SQL("DROP POLICY of_all_users ON {}").format(sql.Identifier(table)))
@@ -261,7 +259,7 @@ def test_rows_that_the_database_holds_back_are_no_backup(
 
 
 def test_an_account_that_does_not_ask_for_all_users_backs_up_nothing(
-    db: store.Store, owners: list[Owner], here: Machine, tmp_path: Path
+    db: Store, owners: list[Owner], here: Machine, tmp_path: Path
 ) -> None:
     """As behind a pooler that drops what a connection asks for at its start."""
     one_user = conninfo.make_conninfo(db.backup_url, options=f"-c role={database_roles.BACKUP}")
@@ -278,7 +276,7 @@ def test_a_backup_is_readable_by_its_owner_alone(archive: Path) -> None:
 
 
 def test_a_backup_is_a_consistent_snapshot(
-    db: store.Store, owners: list[Owner], here: Machine, there: Machine, tmp_path: Path
+    db: Store, owners: list[Owner], here: Machine, there: Machine, tmp_path: Path
 ) -> None:
     """Before the tables are dumped a document comes and one goes; before the files, one more goes."""
     before = content(here.url)
@@ -371,27 +369,27 @@ def test_a_backup_into_a_missing_folder_is_refused(here: Machine, tmp_path: Path
         backup.write(here.url, here.files, tmp_path / "nowhere" / "backup.tar")
 
 
-def _document(db: store.Store) -> None:
+def _document(db: Store) -> None:
     Owner.of(db, "cleo").add("hers.pdf")
 
 
-def _index(db: store.Store) -> None:
+def _index(db: Store) -> None:
     db.of("cleo").indexes.ensure("filings", SPACE, ChunkingOptions())
 
 
-def _conversation(db: store.Store) -> None:
+def _conversation(db: Store) -> None:
     db.of("cleo").conversations.create(Owner.of(db, "cleo").index.id, title="hers")
 
 
-def _completion(db: store.Store) -> None:
+def _completion(db: Store) -> None:
     db.of("cleo").caches.keep("answers", HASH, "hers")
 
 
 @pytest.mark.parametrize("occupy", [_document, _index, _conversation, _completion])
 def test_an_installation_with_anything_in_it_stays_as_it_is(
-    archive: Path, there: Machine, tmp_path: Path, occupy: Callable[[store.Store], None]
+    archive: Path, there: Machine, tmp_path: Path, occupy: Callable[[Store], None]
 ) -> None:
-    with store.Store.open(there.url, pool_size=1) as db:
+    with Store.open(there.url, pool_size=1) as db:
         occupy(db)
     before = content(there.url)
     with pytest.raises(errors.StoreError, match="something in this installation"):
@@ -405,7 +403,7 @@ def test_a_restore_overwrites_nothing_added_meanwhile(archive: Path, there: Mach
 
     def work(stage: str, done: int, total: int) -> None:
         if (stage, done) == ("files", 3):
-            with store.Store.open(there.url, pool_size=1) as db:
+            with Store.open(there.url, pool_size=1) as db:
                 _document(db)
 
     with pytest.raises(errors.StoreError, match="something in this installation"):
@@ -414,7 +412,7 @@ def test_a_restore_overwrites_nothing_added_meanwhile(archive: Path, there: Mach
 
 
 def test_an_app_that_was_only_looked_at_is_no_obstacle(archive: Path, here: Machine, there: Machine) -> None:
-    with store.Store.open(there.url, pool_size=1) as db:
+    with Store.open(there.url, pool_size=1) as db:
         Owner.of(db, "local")
     restore.restore(there.url, there.files, archive)
     assert content(there.url) == content(here.url)

@@ -12,13 +12,14 @@ from typing import Any
 import psycopg
 import pytest
 
-from rag import errors, store, worker
+from rag import errors, worker
 from rag.engine import RAGEngine
 from rag.engine.ingestion.folders import FileIngestion
 from rag.engine.jobs import worker_tasks
 from rag.engine.library.documents import Documents
 from rag.engine.questions.questions import Questions
-from rag.store import MAX_ATTEMPTS
+from rag.store.jobs.scheduling import MAX_ATTEMPTS, ClaimedJob
+from rag.store.store import Store
 from rag.types import AnswerRequest, AnswerResponse, DocumentStatus, FileReport, Job, Lane
 from tests import forked, pdfs
 
@@ -273,7 +274,7 @@ def test_matrices_are_filled_side_by_side(
     assert [engine.jobs.get(job.id).status for job in jobs] == ["done", "done"]
 
 
-def order(db: store.Store) -> list[uuid.UUID]:
+def order(db: Store) -> list[uuid.UUID]:
     """All jobs as workers take them; what is taken is done."""
     taken_up: list[uuid.UUID] = []
     while True:
@@ -285,7 +286,7 @@ def order(db: store.Store) -> list[uuid.UUID]:
             db.of(taken.user_id).jobs.fail(taken.job_id, "code", "done")
 
 
-def test_users_take_turns_and_small_jobs_come_first(db: store.Store) -> None:
+def test_users_take_turns_and_small_jobs_come_first(db: Store) -> None:
     def create(user: str, kind: Any, cells: int = 0) -> uuid.UUID:
         return db.of(user).jobs.create(kind, "default", {"cells": cells}).id
 
@@ -299,14 +300,14 @@ def test_a_matrix_is_weighed_by_its_cells(engine: RAGEngine, document_id: uuid.U
     assert order(engine.installation._resources.store) == [small, medium, large]
 
 
-def test_one_job_at_a_time_takes_files_into_an_index(db: store.Store) -> None:
+def test_one_job_at_a_time_takes_files_into_an_index(db: Store) -> None:
     for user, kind, index in (
         *(("ann", "sync", "a"), ("ann", "reindex", "a"), ("ann", "sync", "b"), ("bob", "sync", "a")),
         ("ann", "matrix", "a"),
     ):
         db.of(user).jobs.create(kind, index, {"cells": 1})  # type: ignore[arg-type]  # each is a kind
 
-    def what(taken: store.ClaimedJob | None) -> tuple[str, str, str] | None:
+    def what(taken: ClaimedJob | None) -> tuple[str, str, str] | None:
         if taken is None:
             return None
         job = db.of(taken.user_id).jobs.get(taken.job_id)

@@ -4,7 +4,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from rag import store
+from rag.store.store import Store
 from tests.databases import Databases
 from tests.integration.samples import Owner
 
@@ -15,7 +15,7 @@ TABLES = """
 
 
 def test_a_reused_database_has_no_rows(databases: Databases) -> None:
-    with databases.lent() as first, store.Store.open(first, pool_size=2) as opened:
+    with databases.lent() as first, Store.open(first, pool_size=2) as opened:
         number = _number(first, Owner.of(opened, "ada").ready("Harbour.pdf", ["Ships came in."]).name)
     with databases.lent() as second:
         assert second == first
@@ -24,7 +24,7 @@ def test_a_reused_database_has_no_rows(databases: Databases) -> None:
             assert {"documents", "data_document_chunks_384", "audit"} <= tables
             some = sql.SQL("SELECT FROM {}")
             assert {name for name in tables if connection.execute(some.format(sql.Identifier(name))).rowcount} == set()
-        with store.Store.open(second, pool_size=2) as opened:
+        with Store.open(second, pool_size=2) as opened:
             assert _number(second, Owner.of(opened, "ada").ready("Orchard.pdf", ["Apples."]).name) == number
 
 

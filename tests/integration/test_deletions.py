@@ -15,12 +15,12 @@ import fsspec
 import psycopg
 import pytest
 
-from rag import errors, store
+from rag import errors
 from rag.config import load_config
 from rag.engine import RAGEngine
-from rag.store import FileStore, UserFiles
 from rag.store.files import file_storage, orphans
-from rag.store.files.file_storage import Kind
+from rag.store.files.file_storage import FileStore, Kind, UserFiles
+from rag.store.store import Store
 from rag.types import Document, DocumentStatus, OrphanReport
 from tests import forked, pdfs
 from tests.integration.samples import Owner
@@ -203,7 +203,7 @@ def test_a_storage_that_fails_keeps_no_purge_from_its_end(database_url: str, tmp
         assert noted(database_url) == set()
 
 
-def test_deleting_an_index_deletes_its_files(db: store.Store, database_url: str) -> None:
+def test_deleting_an_index_deletes_its_files(db: Store, database_url: str) -> None:
     owner = Owner.of(db, "ann")
     documents = {owner.add("a.pdf").id, owner.add("b.pdf").id}
     db.of("ann").indexes.delete(owner.index.id)
@@ -357,7 +357,7 @@ def test_a_storage_that_is_mostly_unknown_is_left_alone(library: RAGEngine, tmp_
     assert [files_of(library, one) for one in strays] == [0, 0]
 
 
-def test_a_folder_that_comes_to_be_known_is_not_deleted(db: store.Store) -> None:
+def test_a_folder_that_comes_to_be_known_is_not_deleted(db: Store) -> None:
     """Between the look and the deletion a part of the same id comes again."""
     owner = Owner.of(db, "ann")
     files = FileStore(f"memory://{uuid.uuid4().hex}", Path("/nowhere"))

@@ -6,16 +6,17 @@ import uuid
 import psycopg
 import pytest
 
-from rag import errors, store
+from rag import errors
 from rag.engine import RAGEngine
 from rag.store.library.indexes import Indexes
+from rag.store.store import Store
 from rag.types import Chunk, Completeness, DocumentStatus
 from tests import pdfs
 from tests.integration.samples import Owner, make_chunks, make_parsed
 
 
 @pytest.fixture
-def owner(db: store.Store) -> Owner:
+def owner(db: Store) -> Owner:
     return Owner.of(db, "ada")
 
 

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 
-from rag.store import Store
+from rag.store.store import Store
 
 PER_MINUTE = 5
 SHARE_SECONDS = 60 / PER_MINUTE

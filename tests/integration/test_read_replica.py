@@ -7,7 +7,6 @@ import pytest
 
 from benchmarks import clusters
 from benchmarks.clusters import Cluster
-from rag import store
 from rag.store.server import read_replica
 from rag.store.server.database import UserDatabase
 from rag.store.store import Store
@@ -35,7 +34,7 @@ def opened(servers: tuple[Cluster, Cluster], monkeypatch: pytest.MonkeyPatch) ->
         yield Owner.of(db, "ann"), following
 
 
-def searched(db: store.Store) -> tuple[bool, str]:
+def searched(db: Store) -> tuple[bool, str]:
     """Whether a replica did a search, and as whom."""
 
     def ask(bound: UserDatabase) -> tuple[bool, str]:

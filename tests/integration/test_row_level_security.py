@@ -12,13 +12,14 @@ import psycopg
 import pytest
 from psycopg import conninfo, sql
 
-from rag import errors, store
+from rag import errors
 from rag.engine import RAGEngine
 from rag.store.backup import backup, restore
 from rag.store.files.file_storage import FileStore
 from rag.store.search import scopes
 from rag.store.server import database_roles, migrations, named_queries
 from rag.store.server.database import connect
+from rag.store.store import Store
 from rag.types import BackupManifest, ShareRequest
 from tests.databases import Databases, new_database
 from tests.integration.conftest import new_account
@@ -101,7 +102,7 @@ def unguarded(unguarded_url: str) -> Iterator[World]:
         try:
             assert "user_id = " not in named_queries.load_text("documents")["get"]
             with (
-                store.Store.open(unguarded_url, pool_size=4) as db,
+                Store.open(unguarded_url, pool_size=4) as db,
                 psycopg.connect(unguarded_url, autocommit=True) as connection,
             ):
                 yield make_world(db, connection)
@@ -132,7 +133,7 @@ def test_without_either_wall_others_get_it(unguarded: World, unguarded_url: str)
 
 
 @pytest.fixture(scope="module")
-def guarded(module_db: store.Store, module_url: str) -> Iterator[World]:
+def guarded(module_db: Store, module_url: str) -> Iterator[World]:
     """What the victim owns in a database as it is."""
     with psycopg.connect(module_url, autocommit=True) as connection:
         yield make_world(module_db, connection)
@@ -169,7 +170,7 @@ def test_a_lost_wall_is_raised_again_when_the_schema_is_brought_forward(database
     with psycopg.connect(database_url) as connection:
         connection.execute("ALTER TABLE documents DISABLE ROW LEVEL SECURITY")
         connection.execute("DROP POLICY of_user ON messages")
-    store.Store.open(database_url, pool_size=1).close()
+    Store.open(database_url, pool_size=1).close()
     with psycopg.connect(database_url) as connection:
         assert {"documents", "messages"} <= {name for (name,) in connection.execute(WALLED).fetchall()}
 
@@ -397,7 +398,7 @@ def test_the_wall_is_asked_once_and_not_for_each_row(access: database_roles.Acce
 
 def test_a_users_setting_does_not_stay_on_the_connection(module_url: str, guarded: World) -> None:
     """The next one who gets it from the pool is nobody, whether the transaction before was kept or not."""
-    with store.Store.open(module_url, pool_size=1) as db:
+    with Store.open(module_url, pool_size=1) as db:
         for _ in range(2):
             assert db.of(VICTIM).documents.get(guarded.document.id).name == "secret.pdf"
             assert db.of(VICTIM).chunks.dense(guarded.scope, SPACE, [1.0] * SPACE.dimensions, 1)
@@ -416,7 +417,7 @@ def test_a_mighty_role_of_our_name_is_refused(database_url: str, external_databa
         connection.execute("ALTER ROLE pagelight_worker CREATEDB")
         try:
             with pytest.raises(errors.StoreError, match="may do more"):
-                store.Store.open(database_url, pool_size=1)
+                Store.open(database_url, pool_size=1)
         finally:
             connection.execute("ALTER ROLE pagelight_worker NOCREATEDB")
 
@@ -473,15 +474,15 @@ def test_an_owner_without_roles_is_held_by_the_second_wall(
     access = prepare(url)
     assert not access.is_enforced
     assert access.backup == access.admin
-    with store.Store.open(url, pool_size=2) as db:
+    with Store.open(url, pool_size=2) as db:
         owner = Owner.of(db, VICTIM)
         owner.fill(owner.ready("secret.pdf", ["a secret"]), ["a secret"])
         waiting = owner.add("waiting.pdf")
         assert [document.name for document in db.of(VICTIM).documents.list(owner.index.id)]
         assert db.of(VICTIM).chunks.dense(owner.scope, SPACE, [1.0] * SPACE.dimensions, 1)
-        assert db.unfinished_documents() == [(VICTIM, waiting.id)]
+        assert db.document_scheduler.unfinished() == [(VICTIM, waiting.id)]
         assert db.queue.enqueue(VICTIM, waiting.id)
-        assert db.of(VICTIM).shares.give(owner.index.id, ShareRequest(grantee="friend"), is_admin=True)
+        assert db.of(VICTIM).shares.share(owner.index.id, ShareRequest(grantee="friend"), is_admin=True)
         assert db.shared("friend", owner.index.id).documents.get(waiting.id) == waiting
         with pytest.raises(errors.NotFoundError):
             db.shared(OTHER, owner.index.id)
@@ -494,7 +495,7 @@ def test_an_owner_without_roles_is_held_by_the_second_wall(
     made = backup.write(access.admin, files, tmp_path / "backup.pagelight")
     assert made.rows["documents"] == 2
     restore.restore(database_roles.administrator(elsewhere), files, tmp_path / "backup.pagelight")
-    with store.Store.open(elsewhere, pool_size=2) as db:
+    with Store.open(elsewhere, pool_size=2) as db:
         assert db.of(VICTIM).documents.get(waiting.id) == waiting
         assert db.of("other").indexes.list() == []
     with psycopg.connect(elsewhere) as connection:
@@ -527,14 +528,14 @@ def test_an_owner_that_may_lets_itself_back_up_as_the_role_for_it(
             "GRANT pagelight_backup TO {} WITH ADMIN TRUE, INHERIT FALSE, SET FALSE",  # as PostgreSQL gives who made it
         ):
             connection.execute(sql.SQL(grant).format(sql.Identifier(account)))
-    with store.Store.open(url, pool_size=2) as db:
+    with Store.open(url, pool_size=2) as db:
         waiting = Owner.of(db, VICTIM).add("waiting.pdf")
         with psycopg.connect(db.backup_url) as connection:
             assert connection.execute("SELECT current_user::text").fetchone() == (database_roles.BACKUP,)
         files = FileStore((tmp_path / "files").as_uri(), tmp_path / "cache")
         backup.write(db.backup_url, files, tmp_path / "backup.pagelight")
     restore.restore(database_roles.administrator(elsewhere), files, tmp_path / "backup.pagelight")
-    with store.Store.open(elsewhere, pool_size=2) as db:
+    with Store.open(elsewhere, pool_size=2) as db:
         assert db.of(VICTIM).documents.get(waiting.id) == waiting
 
 
@@ -542,7 +543,7 @@ def test_a_pooler_that_drops_the_role_is_noticed(database_url: str, monkeypatch:
     """What it passes on is the account of the URL alone, who owns the tables."""
     monkeypatch.setattr(database_roles, "_with_option", lambda url, option: url)
     with pytest.raises(errors.StoreError, match="does not take the option `role`"):
-        store.Store.open(database_url, pool_size=1)
+        Store.open(database_url, pool_size=1)
 
 
 def test_an_administrator_of_its_own_leaves_the_app_nothing(database_url: str, account: str) -> None:
@@ -554,12 +555,12 @@ def test_an_administrator_of_its_own_leaves_the_app_nothing(database_url: str, a
 
 
 def works_for_one_user(url: str, admin_url: str | None) -> None:
-    with store.Store.open(url, admin_url=admin_url, pool_size=2) as db:
+    with Store.open(url, admin_url=admin_url, pool_size=2) as db:
         owner = Owner.of(db, VICTIM)
         waiting = owner.add("waiting.pdf")
         space = SPACE.model_copy(update={"dimensions": 7})
         assert db.of(VICTIM).chunks.dense(owner.scope, space, [1.0] * 7, 1) == []  # for which a table is made
-        assert db.unfinished_documents() == [(VICTIM, waiting.id)]
+        assert db.document_scheduler.unfinished() == [(VICTIM, waiting.id)]
         assert db.queue.enqueue(VICTIM, waiting.id)
         assert db.health().workers == 0
         assert db.audit.forget(dt.datetime.now(dt.UTC), actor=VICTIM, door="cli")  # as the administrator

@@ -15,14 +15,16 @@ import psutil
 import psycopg
 import pytest
 
-from rag import errors, providers, store, worker
+from rag import errors, providers, worker
 from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.engine.ingestion.document_reader import EMBED_BATCH
 from rag.ingestion import Ingestion
-from rag.store import MAX_ATTEMPTS
+from rag.store.files.file_storage import UserFiles
 from rag.store.jobs import work_locks
-from rag.store.search.vectors import Vectors
+from rag.store.jobs.scheduling import MAX_ATTEMPTS
+from rag.store.search.chunks import Vectors
+from rag.store.store import Store
 from rag.types import Document, DocumentStatus, EmbeddingSpace, Lane, reading_progress
 from tests import forked, pdfs
 from tests.embeddings import Embed, bag_of_words, register
@@ -51,12 +53,12 @@ def queued(owner: Owner, name: str, *, size: int = 1000, seconds_ago: float = 0.
     return document.id
 
 
-def change(db: store.Store, statement: str, *values: object) -> None:
+def change(db: Store, statement: str, *values: object) -> None:
     with psycopg.connect(db._database.url, options="") as connection:  # as the owner, who takes on no role
         connection.execute(statement, values)
 
 
-def take_all(db: store.Store, lane: Lane = Lane.READING, *, most_bytes: int | None = None) -> list[uuid.UUID]:
+def take_all(db: Store, lane: Lane = Lane.READING, *, most_bytes: int | None = None) -> list[uuid.UUID]:
     """All that a lane has, in its order; what is taken is done."""
     order: list[uuid.UUID] = []
     while True:
@@ -67,14 +69,14 @@ def take_all(db: store.Store, lane: Lane = Lane.READING, *, most_bytes: int | No
             db.of(taken.user_id).documents.fail(taken.document_id, "code", "done")
 
 
-def test_small_files_come_first_and_none_waits_for_ever(db: store.Store) -> None:
+def test_small_files_come_first_and_none_waits_for_ever(db: Store) -> None:
     ann = Owner.of(db, "ann")
     large, note = queued(ann, "large", size=9_000_000), queued(ann, "note", size=200)
     newer, old = queued(ann, "newer", size=3_000_000), queued(ann, "old", size=50_000_000, seconds_ago=700)
     assert take_all(db) == [old, note, newer, large]
 
 
-def test_users_take_turns(db: store.Store) -> None:
+def test_users_take_turns(db: Store) -> None:
     ann, bob, eve = (Owner.of(db, user) for user in ("ann", "bob", "eve"))
     many = [queued(ann, f"{number}", seconds_ago=100 - number) for number in range(4)]
     first, second = queued(bob, "first", seconds_ago=2), queued(bob, "second", seconds_ago=1)
@@ -82,7 +84,7 @@ def test_users_take_turns(db: store.Store) -> None:
     assert take_all(db) == [many[0], first, last, many[1], second, many[2], many[3]]
 
 
-def test_fifty_files_of_one_user_keep_no_note_of_another_waiting(db: store.Store) -> None:
+def test_fifty_files_of_one_user_keep_no_note_of_another_waiting(db: Store) -> None:
     ann, bob = Owner.of(db, "ann"), Owner.of(db, "bob")
     for number in range(50):
         queued(ann, f"{number}", seconds_ago=60)
@@ -94,7 +96,7 @@ def test_fifty_files_of_one_user_keep_no_note_of_another_waiting(db: store.Store
             assert (busy.user_id, following.document_id) == ("ann", note)
 
 
-def test_two_workers_are_never_at_the_same(db: store.Store) -> None:
+def test_two_workers_are_never_at_the_same(db: Store) -> None:
     ann = Owner.of(db, "ann")
     first, second = queued(ann, "first", seconds_ago=5), queued(ann, "second")
     with (
@@ -110,14 +112,14 @@ def test_two_workers_are_never_at_the_same(db: store.Store) -> None:
         assert again.attempts == 2
 
 
-def test_large_files_are_not_for_the_lane_of_small_ones(db: store.Store) -> None:
+def test_large_files_are_not_for_the_lane_of_small_ones(db: Store) -> None:
     ann = Owner.of(db, "ann")
     queued(ann, "large", size=2_000)
     small = queued(ann, "small", size=1_000)
     assert take_all(db, most_bytes=1_500) == [small]
 
 
-def test_only_what_waits_for_a_worker_is_taken(db: store.Store) -> None:
+def test_only_what_waits_for_a_worker_is_taken(db: Store) -> None:
     ann = Owner.of(db, "ann")
     inline, trashed, ready = ann.add("inline"), queued(ann, "trashed"), ann.ready("ready", ["text"])
     db.of("ann").documents.trash([trashed])
@@ -302,7 +304,7 @@ def test_the_new_version_takes_over_in_one_moment(
     assert engine.search({"query": "What burns all night?"}).results[0].passage.page_number == 1
 
 
-def test_the_beginning_of_a_document_can_be_asked_while_the_rest_is_read(db: store.Store) -> None:
+def test_the_beginning_of_a_document_can_be_asked_while_the_rest_is_read(db: Store) -> None:
     ann = Owner.of(db, "ann")
     document, texts = ann.add("long.pdf"), ["a zebra", "a lion", "a whale"]
     db.of("ann").documents.update_progress(document.id, DocumentStatus.PARSING, 1, 3)
@@ -450,7 +452,7 @@ def test_what_a_killed_worker_leaves_is_finished_by_the_next(
     assert chunk_rows(engine, left) == (PAGES, PAGES)
 
 
-def pass_time(db: store.Store, document: Document) -> None:
+def pass_time(db: Store, document: Document) -> None:
     """It is later: what was to wait has waited."""
     change(db, "UPDATE documents SET retry_after = now() WHERE id = %s AND retry_after IS NOT NULL", document.id)
 
@@ -499,7 +501,7 @@ def crowd_out(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     def refuse(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(store.UserFiles, "put", refuse)
+    monkeypatch.setattr(UserFiles, "put", refuse)
 
 
 @pytest.mark.parametrize(
@@ -644,7 +646,7 @@ def test_an_embedder_that_fails_leaves_words_and_is_tried_again(
     assert engine.documents.get(words_only.id).status is DocumentStatus.READY
 
 
-def test_vectors_of_a_model_that_the_index_left_finish_nothing(db: store.Store) -> None:
+def test_vectors_of_a_model_that_the_index_left_finish_nothing(db: Store) -> None:
     ann = Owner.of(db, "ann")
     document, text = ann.add("a.pdf"), "a zebra"
     chunks = make_chunks(document.id, [text])

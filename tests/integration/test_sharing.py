@@ -8,7 +8,8 @@ from typing import Any, cast
 import psycopg
 import pytest
 
-from rag import errors, store
+from rag import errors
+from rag.store.store import SharedStore, Store, UserStore
 from rag.types import ChunkingOptions, Document, DocumentEdit, Index, Scope, ShareRequest
 from tests.integration import test_store_isolation as strangers
 from tests.integration.samples import IN_TRASH, SPACE, Owner, random_vector
@@ -31,20 +32,20 @@ class Team:
     trashed: Document
 
     @property
-    def db(self) -> store.Store:
+    def db(self) -> Store:
         return self.owner.db
 
-    def shared(self, asker: str) -> store.SharedStore:
+    def shared(self, asker: str) -> SharedStore:
         return self.db.shared(asker, self.owner.index.id)
 
     def give(self, asked: ShareRequest) -> None:
-        assert self.db.of(VICTIM).shares.give(self.owner.index.id, asked, is_admin=True)
+        assert self.db.of(VICTIM).shares.share(self.owner.index.id, asked, is_admin=True)
 
     def withdraw(self, asked: ShareRequest) -> None:
-        assert self.db.of(VICTIM).shares.withdraw(self.owner.index.id, asked)
+        assert self.db.of(VICTIM).shares.unshare(self.owner.index.id, asked)
 
 
-def make_team(db: store.Store) -> Team:
+def make_team(db: Store) -> Team:
     owner = Owner.of(db, VICTIM, name="team")
     document = owner.ready("known.pdf", [TEXT, "more that is known"])
     trashed = owner.ready("thrown away.pdf", ["what the team threw away"])
@@ -62,7 +63,7 @@ def beside(world: World) -> Team:
 
 
 @pytest.fixture
-def team(db: store.Store) -> Team:
+def team(db: Store) -> Team:
     return make_team(db)
 
 
@@ -70,10 +71,10 @@ def team(db: store.Store) -> Team:
 class Through:
     """The database as strangers' calls use it, where `of` gives what is shared with a user."""
 
-    db: store.Store
+    db: Store
     index_id: uuid.UUID
 
-    def of(self, user_id: str) -> store.UserStore:
+    def of(self, user_id: str) -> UserStore:
         return self.db.of(user_id) if user_id == VICTIM else self.db.shared(user_id, self.index_id)
 
     def __getattr__(self, name: str) -> Any:
@@ -87,7 +88,7 @@ class Shared(World):
     through: Through
 
     @property
-    def db(self) -> store.Store:
+    def db(self) -> Store:
         return self.through  # type: ignore[return-value]  # stands in for it
 
 
@@ -128,8 +129,8 @@ NO_PLACE = {
     "indexes.delete": lambda s: s.indexes.delete(s.access.index_id),
     "api_keys.create": lambda s: s.api_keys.create(name="x", digest=b"x", hint="x", permissions=["admin"]),
     "shares.list": lambda s: s.shares.list(),
-    "shares.give": lambda s: s.shares.give(s.access.index_id, READER, is_admin=True),
-    "shares.withdraw": lambda s: s.shares.withdraw(s.access.index_id, READER),
+    "shares.share": lambda s: s.shares.share(s.access.index_id, READER, is_admin=True),
+    "shares.unshare": lambda s: s.shares.unshare(s.access.index_id, READER),
 }
 
 
@@ -141,7 +142,7 @@ def test_what_a_share_has_no_place_for_is_refused(beside: Team, asker: str, meth
     assert len(beside.db.of(VICTIM).shares.list(beside.owner.index.id)) == 2
 
 
-READS: dict[str, Callable[[store.SharedStore, Team], object]] = {
+READS: dict[str, Callable[[SharedStore, Team], object]] = {
     "documents.get": lambda s, t: s.documents.get(t.document.id),
     "documents.list": lambda s, t: s.documents.list(t.owner.index.id),
     "documents.languages": lambda s, t: s.documents.languages([t.document.id]),
@@ -153,7 +154,7 @@ READS: dict[str, Callable[[store.SharedStore, Team], object]] = {
     "indexes.stats": lambda s, t: s.indexes.stats(t.owner.index.id).documents,
     "versions.list": lambda s, t: s.versions.list([t.document.id]),
     "sources.named": lambda s, t: s.sources.named(t.owner.index.id, [str(t.document.id)])[str(t.document.id)],
-    "sources.meant": lambda s, t: s.sources.meant(t.owner.index.id, ["known.pdf"]),
+    "sources.resolve": lambda s, t: s.sources.resolve(t.owner.index.id, ["known.pdf"]),
     "chunks.dense": lambda s, t: s.chunks.dense(Scope(index_id=t.owner.index.id), SPACE, random_vector(TEXT), 5),
     "chunks.lexical": lambda s, t: s.chunks.lexical(Scope(index_id=t.owner.index.id), TEXT, 5).chunks,
     "chunks.of_document": lambda s, t: s.chunks.of_document(t.document.id),
@@ -181,14 +182,14 @@ def test_a_shared_collection_is_readable_until_unshared(team: Team, database_url
     team.give(asked)
     opened = team.shared(asker)
 
-    assert [shared.index.id for shared in team.db.of(asker).shares.with_me()] == [team.owner.index.id]
+    assert [shared.index.id for shared in team.db.of(asker).shares.shared_with_me()] == [team.owner.index.id]
     assert team.db.of(asker).shares.holding(team.document.id) == team.owner.index.id
     for method, call in READS.items():
         assert call(opened, team), method
 
     team.withdraw(asked)
 
-    assert team.db.of(asker).shares.with_me() == []
+    assert team.db.of(asker).shares.shared_with_me() == []
     for method, call in READS.items():
         with pytest.raises(errors.NotFoundError):
             assert call(opened, team) is None, method  # an engine that was opened before is no way round
@@ -255,15 +256,15 @@ def test_curators_and_admins_share(team: Team, database_url: str, role: str | No
                 "SET role = excluded.role",
                 [VICTIM, role],
             )
-    given = team.db.of(VICTIM).shares.give(team.owner.index.id, READER)
+    given = team.db.of(VICTIM).shares.share(team.owner.index.id, READER)
     assert given is (role in {"curator", "admin"})
-    assert bool(team.db.of("reader").shares.with_me()) is given
+    assert bool(team.db.of("reader").shares.shared_with_me()) is given
 
 
 def test_nobody_shares_what_is_not_theirs(team: Team) -> None:
-    assert not team.db.of("reader").shares.give(team.owner.index.id, READER, is_admin=True)
-    assert not team.db.of("reader").shares.withdraw(team.owner.index.id, READER)
-    assert team.db.of("reader").shares.with_me() == []
+    assert not team.db.of("reader").shares.share(team.owner.index.id, READER, is_admin=True)
+    assert not team.db.of("reader").shares.unshare(team.owner.index.id, READER)
+    assert team.db.of("reader").shares.shared_with_me() == []
 
 
 def test_a_chat_over_a_shared_collection_outlives_it(team: Team) -> None:

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator
 import psycopg
 import pytest
 
-from rag import errors, store
+from rag import errors
+from rag.store.store import Store
 from rag.types import BlockKind, Chunk, Document, EmbeddingSpace, Line, Rect
 from tests.integration.samples import SPACE, Owner, make_chunks, make_parsed, random_vector
 
 
 @pytest.fixture
-def owner(db: store.Store) -> Owner:
+def owner(db: Store) -> Owner:
     return Owner.of(db, "ann")
 
 
@@ -171,7 +172,7 @@ def test_another_space_than_the_index_has(owner: Owner) -> None:
 
 
 @pytest.mark.parametrize("dimensions", [3, 1536, 1700, 3072, 4000])
-def test_any_vector_size(db: store.Store, dimensions: int) -> None:
+def test_any_vector_size(db: Store, dimensions: int) -> None:
     owner = Owner.of(db, "ann", space=EmbeddingSpace(provider="test", model="sized", dimensions=dimensions))
     document = owner.ready("a.pdf", ["one", "two", "word " * 1000])
     best, *_ = db.of(owner.user_id).chunks.dense(owner.scope, owner.index.space, random_vector("two", dimensions), 3)
@@ -188,7 +189,7 @@ def test_a_vector_size_that_cannot_be_indexed(owner: Owner, dimensions: int) -> 
         owner.db.of(owner.user_id).chunks.dense(owner.scope, space, [], 3)
 
 
-def test_the_view_shows_chunks_of_all_sizes(db: store.Store, database_url: str) -> None:
+def test_the_view_shows_chunks_of_all_sizes(db: Store, database_url: str) -> None:
     for dimensions in (3, 384, 3072):
         space = EmbeddingSpace(provider="test", model="sized", dimensions=dimensions)
         Owner.of(db, "ann", name=f"of {dimensions}", space=space).ready("a.pdf", ["content"])

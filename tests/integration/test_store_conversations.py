@@ -4,13 +4,14 @@ import uuid
 
 import pytest
 
-from rag import errors, store
+from rag import errors
+from rag.store.store import Store
 from rag.types import AnswerResponse, EmbeddingSpace
 from tests.integration.samples import SPACE, Owner, random_vector
 
 
 @pytest.fixture
-def owner(db: store.Store) -> Owner:
+def owner(db: Store) -> Owner:
     return Owner.of(db, "ann")
 
 

@@ -4,7 +4,8 @@ import uuid
 
 import pytest
 
-from rag import errors, store
+from rag import errors
+from rag.store.store import Store
 from rag.types import ChunkingOptions, DocumentQuery, DocumentStatus, EmbeddingSpace, PageInfo
 from tests.integration.samples import IN_TRASH, SPACE, Owner, random_vector
 
@@ -12,7 +13,7 @@ HOSTILE = "x' or '1'='1"
 
 
 @pytest.fixture
-def owner(db: store.Store) -> Owner:
+def owner(db: Store) -> Owner:
     return Owner.of(db, "ann")
 
 
@@ -48,7 +49,7 @@ def test_adding_to_an_unknown_index(owner: Owner) -> None:
 
 
 @pytest.mark.parametrize("user", [HOSTILE, "o'brien", "../../etc", "üser\n😀", "%", "a" * 300])
-def test_any_user_id_is_just_a_name(db: store.Store, user: str) -> None:
+def test_any_user_id_is_just_a_name(db: Store, user: str) -> None:
     Owner.of(db, "ann").ready("secret.pdf", ["the secret merger"])
     owner = Owner.of(db, user)
     own = owner.ready("own.pdf", ["my own merger"])
@@ -130,7 +131,7 @@ def test_unfinished_are_those_a_worker_must_read(owner: Owner) -> None:
     owner.db.of("ann").documents.update_progress(parsing.id, DocumentStatus.PARSING, 1, 2)
     owner.db.of("ann").documents.fail(failed.id, "code", "message")
     owner.db.of("ann").documents.trash([trashed.id])
-    assert owner.db.unfinished_documents() == [("ann", queued.id), ("ann", parsing.id)]
+    assert owner.db.document_scheduler.unfinished() == [("ann", queued.id), ("ann", parsing.id)]
 
 
 def test_a_claim_is_exclusive_while_it_lasts(owner: Owner) -> None:

@@ -8,7 +8,8 @@ import uuid
 import psycopg
 import pytest
 
-from rag import errors, store
+from rag import errors
+from rag.store.store import Store
 from rag.types import EmbeddingGeneration, EmbeddingSpace, GenerationState
 from tests.integration.samples import SPACE, Owner, random_vector
 
@@ -23,7 +24,7 @@ TEXTS = ["the first text of the two", "the second text of the two"]
 
 
 @pytest.fixture
-def owner(db: store.Store) -> Owner:
+def owner(db: Store) -> Owner:
     return Owner.of(db, "ann")
 
 

@@ -13,7 +13,8 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from rag import errors, store
+from rag import errors
+from rag.store.store import Store, UserStore
 from rag.types import (
     Annotation,
     AnswerResponse,
@@ -86,7 +87,7 @@ class World:
     matrix: Matrix
 
     @property
-    def db(self) -> store.Store:
+    def db(self) -> Store:
         return self.owner.db
 
     @property
@@ -102,12 +103,12 @@ class World:
 
 
 @pytest.fixture(scope="module")
-def world(module_db: store.Store, module_url: str) -> Iterator[World]:
+def world(module_db: Store, module_url: str) -> Iterator[World]:
     with psycopg.connect(module_url, autocommit=True) as connection:
         yield make_world(module_db, connection)
 
 
-def make_world(db: store.Store, connection: psycopg.Connection[Any]) -> World:
+def make_world(db: Store, connection: psycopg.Connection[Any]) -> World:
     """One of everything, of the victim's; the connection is the schema's owner's."""
     connection.execute("SELECT set_config('pagelight.user_id', %s, false)", [VICTIM])  # whom row-level security shows
     owner = Owner.of(db, VICTIM)
@@ -123,7 +124,7 @@ def make_world(db: store.Store, connection: psycopg.Connection[Any]) -> World:
     db.of(VICTIM).caches.keep("answers", HASH, "a secret answer")
     conversation = db.of(VICTIM).conversations.create(owner.index.id, title="mine")
     db.of(VICTIM).conversations.append(conversation.id, role="user", content="hello")
-    db.of(VICTIM).answer_links.give(conversation.id, LINK)
+    db.of(VICTIM).answer_links.share(conversation.id, LINK)
     answer = db.of(VICTIM).conversations.append(conversation.id, role="assistant", content="hello to you")
     generation = db.of(VICTIM).generations.add(owner.index.id, BESIDE)
     chunk = db.of(VICTIM).chunks.of_document(document.id)[0]
@@ -133,7 +134,7 @@ def make_world(db: store.Store, connection: psycopg.Connection[Any]) -> World:
     db.of(VICTIM).saved_filters.put("mine", Filters(tags=("mine",)))
     db.of(VICTIM).reading_queue.set_trace(document.id, "00-mine")
     db.of(VICTIM).document_metadata.tag([document.id], added=["mine"], removed=[])
-    db.of(VICTIM).shares.give(owner.index.id, SHARE, is_admin=True)
+    db.of(VICTIM).shares.share(owner.index.id, SHARE, is_admin=True)
     job = db.of(VICTIM).jobs.create("matrix", "default", {"question": "a secret one"})
     db.of(VICTIM).jobs.start(job.id)
     db.of(VICTIM).checkpoints.save(job.id, "1", ["a secret outcome"])
@@ -168,9 +169,9 @@ EXEMPT = {
     "store.health": "tells versions and a number of workers",
     "store.close": "closes connections",
     "store.use_background_timeouts": "has no data",
-    "store.keys_exist": "asked before anyone is known; tells nothing of whom",
-    "store.find_key": "finds the user, for one who has the secret",
-    "store.unfinished_documents": "for the restart of a worker; tells user and id only",
+    "accounts.keys_exist": "asked before anyone is known; tells nothing of whom",
+    "accounts.find_key": "finds the user, for one who has the secret",
+    "document_scheduler.unfinished": "for the restart of a worker; tells user and id only",
     "accounts.list": "for admins; the doors ask whether one is",
     "accounts.api_keys": "for admins; the doors ask whether one is",
     "accounts.jobs": "for admins; the doors ask whether one is",
@@ -200,7 +201,6 @@ EXEMPT = {
     "monitoring.indexes": "for administrators; numbers of all users together",
     "monitoring.counts": "for administrators; numbers of all users together",
     "monitoring.count": "of a worker; tells nothing",
-    "monitoring.count_failure": "of a worker; tells nothing",
     "rate_limits.count": "asked before anyone is known; tells how long to wait",
     "rate_limits.forget": "works for all; tells nothing",
     "monitoring.record_backup": "of who made a backup of everything",
@@ -247,7 +247,7 @@ CASES |= {
     "sources.named": lambda w, user: w.db.of(user).sources.named(
         w.owner.index.id, [str(w.document.id), SOURCE, hashlib.sha256(SOURCE.encode()).hexdigest()]
     ),
-    "sources.meant": lambda w, user: w.db.of(user).sources.meant(
+    "sources.resolve": lambda w, user: w.db.of(user).sources.resolve(
         w.owner.index.id, [str(w.document.id), SOURCE, "secret.pdf"]
     ),
     "sources.supersede": lambda w, user: w.db.of(user).sources.supersede(w.trashed.id, [w.document.id]),
@@ -332,9 +332,9 @@ CASES |= {
     "conversations.delete": lambda w, user: w.db.of(user).conversations.delete(w.conversation.id),
     "conversations.messages": lambda w, user: w.db.of(user).conversations.messages(w.conversation.id),
     "answer_links.list": lambda w, user: w.db.of(user).answer_links.list(),
-    "answer_links.give": lambda w, user: w.db.of(user).answer_links.give(w.conversation.id, LinkRequest(grantee="x")),
-    "answer_links.withdraw": lambda w, user: w.db.of(user).answer_links.withdraw(w.link_id),
-    "answer_links.with_me": lambda w, user: w.db.of(user).answer_links.with_me(),
+    "answer_links.share": lambda w, user: w.db.of(user).answer_links.share(w.conversation.id, LinkRequest(grantee="x")),
+    "answer_links.unshare": lambda w, user: w.db.of(user).answer_links.unshare(w.link_id),
+    "answer_links.shared_with_me": lambda w, user: w.db.of(user).answer_links.shared_with_me(),
     "answer_links.turns": lambda w, user: w.db.of(user).answer_links.turns(w.link_id),
     "conversations.append": lambda w, user: w.db.of(user).conversations.append(
         w.conversation.id, role="user", content="theirs"
@@ -367,7 +367,7 @@ def _key_of_the_same_name(world: World, user: str) -> object:
         raise errors.NotFoundError  # no user at all has no key either; the table refuses it
     digest = hashlib.sha256(user.encode()).digest()
     world.db.of(user).api_keys.create(name="mine", digest=digest, hint="pl_abcd", permissions=["admin"])
-    found = world.db.find_key(digest)
+    found = world.db.accounts.find_key(digest)
     return None if found and found.user_id == user else "another's key"
 
 
@@ -460,11 +460,11 @@ CASES |= {
     "saved_filters.get": lambda w, user: w.db.of(user).saved_filters.get("mine"),
     "saved_filters.list": lambda w, user: w.db.of(user).saved_filters.list(),
     "shares.list": lambda w, user: w.db.of(user).shares.list(w.owner.index.id),
-    "shares.give": lambda w, user: w.db.of(user).shares.give(
+    "shares.share": lambda w, user: w.db.of(user).shares.share(
         w.owner.index.id, ShareRequest(grantee="other"), is_admin=True
     ),
-    "shares.withdraw": lambda w, user: w.db.of(user).shares.withdraw(w.owner.index.id, SHARE),
-    "shares.with_me": lambda w, user: w.db.of(user).shares.with_me(),
+    "shares.unshare": lambda w, user: w.db.of(user).shares.unshare(w.owner.index.id, SHARE),
+    "shares.shared_with_me": lambda w, user: w.db.of(user).shares.shared_with_me(),
     "shares.holding": lambda w, user: w.db.of(user).shares.holding(w.document.id),
     "audit.list": lambda w, user: [one for one in w.db.of(user).audit.list() if VICTIM in {one.actor, one.owner}],
     "indexes.version": lambda w, user: w.db.of(user).indexes.version(w.owner.index.id),
@@ -579,8 +579,8 @@ def snapshot(world: World) -> dict[str, list[str]]:
     return dict(world.connection.execute(sql.SQL(" UNION ALL ").join(rows)).fetchall())
 
 
-def public_methods(db: store.Store) -> set[str]:
-    user_nouns = [noun for noun, part in vars(store.UserStore).items() if isinstance(part, cached_property)]
+def public_methods(db: Store) -> set[str]:
+    user_nouns = [noun for noun, part in vars(UserStore).items() if isinstance(part, cached_property)]
     nouns = {noun: part for noun, part in vars(db).items() if not noun.startswith("_")}
     nouns |= {noun: getattr(db.of(VICTIM), noun) for noun in user_nouns} | {"store": db}
     return {
@@ -620,7 +620,7 @@ def test_the_owner_gets_everything(world: World) -> None:
     for method in (
         *("indexes.get", "indexes.get_by_id", "indexes.list", "indexes.stats", "indexes.find", "indexes.followed"),
         *("documents.get", "documents.list", "document_metadata.ids", "document_metadata.count"),
-        *("sources.find", "sources.named", "sources.meant", "sources.find_by_upload_key"),
+        *("sources.find", "sources.named", "sources.resolve", "sources.find_by_upload_key"),
         *("chunks.dense", "chunks.lexical", "chunks.get", "chunks.with_words", "chunks.in_scope", "chunks.vectors"),
         *("chunks.of_document", "chunks.page_lines", "chunks.to_embed", "generations.list", "generations.missing"),
         *("embedding_cache.get", "caches.recall", "caches.stats", "api_keys.list", "jobs.get", "jobs.list"),
@@ -653,4 +653,4 @@ def test_the_owner_gets_everything(world: World) -> None:
 
 def test_unfinished_tells_user_and_id_only(world: World) -> None:
     queued = world.owner.add("waiting.pdf")
-    assert world.db.unfinished_documents() == [(VICTIM, queued.id)]
+    assert world.db.document_scheduler.unfinished() == [(VICTIM, queued.id)]

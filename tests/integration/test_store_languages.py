@@ -6,9 +6,10 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from rag import errors, store
+from rag import errors
 from rag.ingestion.language_detection import LANGUAGES
 from rag.store.search import search_terms
+from rag.store.store import Store
 from rag.types import SIMPLE, Document, Scope
 from tests.integration.samples import Owner
 
@@ -17,7 +18,7 @@ GIFTS = ["A gift was given in the garden.", "The old house stood by the lake."]
 
 
 @pytest.fixture
-def owner(db: store.Store) -> Owner:
+def owner(db: Store) -> Owner:
     return Owner.of(db, "ann")
 
 

@@ -8,8 +8,9 @@ import psycopg
 import pytest
 from psycopg import conninfo
 
-from rag import errors, store
+from rag import errors
 from rag.store.server import migrations
+from rag.store.store import Store
 from tests.integration.conftest import new_account
 
 FIRST = "0001_row_level_security"
@@ -77,7 +78,7 @@ def test_many_processes_may_migrate_at_once(empty_url: str) -> None:
 
     def open_store() -> None:
         try:
-            store.Store.open(empty_url, pool_size=1).close()
+            Store.open(empty_url, pool_size=1).close()
         except errors.Error as error:
             failures.append(error)
 
@@ -118,7 +119,7 @@ def test_a_schema_of_a_newer_version_is_refused(empty_url: str) -> None:
     with psycopg.connect(empty_url) as connection:
         connection.execute("INSERT INTO migrations (name) VALUES ('9999_from_the_future')")
     with pytest.raises(errors.StoreError, match="newer version"):
-        store.Store.open(empty_url)
+        Store.open(empty_url)
 
 
 def test_an_account_without_rights(server_url: str, empty_url: str, external_database_url: str | None) -> None:
@@ -130,12 +131,12 @@ def test_an_account_without_rights(server_url: str, empty_url: str, external_dat
 
 def test_a_server_that_is_not_there() -> None:
     with pytest.raises(errors.StoreError, match="cannot be reached"):
-        store.Store.open("postgresql://nobody:secret@127.0.0.1:1/none?connect_timeout=2")
+        Store.open("postgresql://nobody:secret@127.0.0.1:1/none?connect_timeout=2")
 
 
 def test_errors_never_show_the_password() -> None:
     with pytest.raises(errors.StoreError) as caught:
-        store.Store.open("postgresql://nobody:secret@127.0.0.1:1/none?connect_timeout=2")
+        Store.open("postgresql://nobody:secret@127.0.0.1:1/none?connect_timeout=2")
     assert "secret" not in f"{caught.value} {dict(caught.value.details)}"
 
 
@@ -153,7 +154,7 @@ def test_a_schema_of_a_development_version_is_refused_and_left_as_it_is(empty_ur
         connection.execute("INSERT INTO migrations (name) SELECT unnest(%s::text[])", [[*names]])
     before = applied(empty_url)
     with pytest.raises(errors.StoreError, match=r"development version.*RAG_DATA_DIR") as refused:
-        store.Store.open(empty_url)
+        Store.open(empty_url)
     assert refused.value.details == {"migrations": [*names]}
     assert applied(empty_url) == before
     with psycopg.connect(empty_url) as connection:

@@ -11,14 +11,15 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from rag import errors, store
+from rag import errors
 from rag.store.server import embedded
+from rag.store.store import Store
 from tests.folders import open_folder
 from tests.integration.samples import SPACE, Owner, random_vector
 
 
 @pytest.fixture
-def owner(db: store.Store) -> Owner:
+def owner(db: Store) -> Owner:
     owner = Owner.of(db, "ann")
     owner.ready("a.pdf", ["some words"])
     return owner
@@ -119,7 +120,7 @@ def crashing() -> Iterator[tuple[Owner, Path]]:
     """A user on an embedded server of its own, and the file that names the server's process."""
     with open_folder() as folder:
         server = embedded.start(folder / "database")
-        with store.Store.open(server.url) as db:
+        with Store.open(server.url) as db:
             owner = Owner.of(db, "ann")
             owner.ready("a.pdf", ["some words"])
             yield owner, server.data_dir / "postmaster.pid"

@@ -14,10 +14,10 @@ import psycopg
 import pytest
 import sqlalchemy as sa
 
-from rag import store
 from rag.store.search import bm25, dense, search_terms
 from rag.store.search.lexical import ADDED_WEIGHT, LexicalSearch
 from rag.store.server.database import Database, UserDatabase
+from rag.store.store import Store
 from rag.types import Document, Landmark, PageText, Scope
 from tests.integration.samples import SPACE, Owner, make_chunks, random_vector
 
@@ -47,7 +47,7 @@ def random_texts(seed: int, count: int) -> list[str]:
 
 
 @pytest.fixture
-def owner(db: store.Store) -> Owner:
+def owner(db: Store) -> Owner:
     """One with documents of 1 to 200 chunks, beside another user with similar ones."""
     Owner.of(db, "bob").ready("b.pdf", random_texts(99, 40))
     owner = Owner.of(db, "ann")
@@ -180,14 +180,14 @@ def test_questions_without_a_known_term_find_nothing(owner: Owner, query: str) -
         ("eﬃcient oﬃces", "efficient office"),
     ],
 )
-def test_numbers_names_and_scripts_are_found(db: store.Store, text: str, query: str) -> None:
+def test_numbers_names_and_scripts_are_found(db: Store, text: str, query: str) -> None:
     owner = Owner.of(db, "ann")
     document = owner.ready("a.pdf", ["something else", text])
     assert [hit.page_number for hit in db.of(owner.user_id).chunks.lexical(owner.scope, query, 10).chunks] == [2]
     assert [*db.of(owner.user_id).chunks.lexical(owner.scope, query, 10).documents] == [document.id]
 
 
-def test_a_term_too_long_for_a_key_harms_nothing(db: store.Store) -> None:
+def test_a_term_too_long_for_a_key_harms_nothing(db: Store) -> None:
     owner = Owner.of(db, "ann")
     owner.ready("a.pdf", [f"zebra {'x' * 1000} lion"])
     assert len(db.of(owner.user_id).chunks.lexical(owner.scope, "lion", 10).chunks) == 1
@@ -207,7 +207,7 @@ def test_dense_is_the_cosine_order(owner: Owner) -> None:
     assert [hit.score for hit in found] == pytest.approx([score for score, _ in expected[:10]], abs=1e-5)
 
 
-def test_dense_scores_are_clipped(db: store.Store) -> None:
+def test_dense_scores_are_clipped(db: Store) -> None:
     owner = Owner.of(db, "ann")
     owner.ready("a.pdf", ["text"])
     opposite = [-value for value in random_vector("text")]
@@ -230,7 +230,7 @@ def test_dense_scores_are_clipped(db: store.Store) -> None:
         ({"document_ids": [uuid.UUID(int=1)]}, set()),
     ],
 )
-def test_filters_hold_in_every_search(db: store.Store, filters: dict[str, object], names: set[str]) -> None:
+def test_filters_hold_in_every_search(db: Store, filters: dict[str, object], names: set[str]) -> None:
     owner = Owner.of(db, "ann")
     documents = {
         owner.ready("a.pdf", ["some words here"]).id: "a.pdf",
@@ -245,7 +245,7 @@ def test_filters_hold_in_every_search(db: store.Store, filters: dict[str, object
     assert {documents[found] for found in db.of("ann").chunks.lexical(scope, "words", 10).documents} == names
 
 
-def test_indexes_of_one_user_are_apart(db: store.Store) -> None:
+def test_indexes_of_one_user_are_apart(db: Store) -> None:
     first, second = Owner.of(db, "ann"), Owner.of(db, "ann", name="second")
     document = first.ready("a.pdf", ["words"])
     second.ready("b.pdf", ["words"])
@@ -260,7 +260,7 @@ def test_indexes_of_one_user_are_apart(db: store.Store) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("compared", [dense.COMPARED, 0])
 def test_a_small_share_is_found_whole_through_the_index(
-    db: store.Store, database_url: str, monkeypatch: pytest.MonkeyPatch, compared: int
+    db: Store, database_url: str, monkeypatch: pytest.MonkeyPatch, compared: int
 ) -> None:
     """HNSW alone would run into the many chunks of others and give up; the scope's few are all found."""
     monkeypatch.setattr(dense, "COMPARED", compared)
@@ -296,7 +296,7 @@ TERMS_OF_SALE = {
     ],
 )
 def test_required_words_hold_in_both_searches(
-    db: store.Store, keywords: tuple[str, ...], mode: Literal["all", "any"], expected: set[str]
+    db: Store, keywords: tuple[str, ...], mode: Literal["all", "any"], expected: set[str]
 ) -> None:
     owner = Owner.of(db, "ann")
     for name, texts in TERMS_OF_SALE.items():
@@ -311,7 +311,7 @@ def test_required_words_hold_in_both_searches(
         assert {" ".join(chunk.text.split()[:3]).removesuffix(" paid") for chunk, _ in chunks} == expected
 
 
-def test_documents_are_filtered_by_the_day_they_were_added(db: store.Store) -> None:
+def test_documents_are_filtered_by_the_day_they_were_added(db: Store) -> None:
     owner = Owner.of(db, "ann")
     added = owner.ready("a.pdf", ["words"]).created_at
     later = added + dt.timedelta(days=1)
@@ -455,7 +455,7 @@ def explained(*off: str) -> Iterator[list[str]]:
     ],
 )
 def test_a_small_scope_is_compared_with_each_vector(
-    db: store.Store, monkeypatch: pytest.MonkeyPatch, compared: int, dimensions: int, used: str | None
+    db: Store, monkeypatch: pytest.MonkeyPatch, compared: int, dimensions: int, used: str | None
 ) -> None:
     """A graph loses neighbours, so it is asked only of too many: that of codes, or of vectors too short for these."""
     monkeypatch.setattr(dense, "COMPARED", compared)
@@ -469,7 +469,7 @@ def test_a_small_scope_is_compared_with_each_vector(
 
 
 def test_the_candidates_of_codes_hold_the_true_neighbours(
-    db: store.Store, database_url: str, monkeypatch: pytest.MonkeyPatch
+    db: Store, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of 800 chunks 200 are compared by their vectors, and another user's, which are the same, are not among them."""
     texts = [f"text {number}" for number in range(800)]

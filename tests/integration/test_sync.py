@@ -11,10 +11,11 @@ from typing import Any
 import fsspec
 import pytest
 
-from rag import errors, providers, store
+from rag import errors, providers
 from rag.config import load_config
 from rag.contract import SearchBody, SyncBody
 from rag.engine import RAGEngine
+from rag.store.store import Store
 from rag.types import SyncReport
 from tests import drive_server, pdfs
 from tests.embeddings import bag_of_words, register
@@ -409,7 +410,7 @@ def test_a_model_that_cannot_be_used_is_refused_before_anything_is_read(
 def test_what_a_killed_run_left_behind_makes_room(engine: RAGEngine, folder: Path, database_url: str) -> None:
     index = engine.sync_index(request(folder)).index
     (folder / "harbour.txt").write_text("The harbour handled 9 ships.")
-    with store.Store.open(database_url) as opened:
+    with Store.open(database_url) as opened:
         half = opened.of(engine.user_id).documents.add(
             index.id,
             document_id=uuid.uuid4(),

@@ -10,9 +10,10 @@ import psycopg
 import pytest
 from psycopg import conninfo
 
-from rag import errors, store, worker
+from rag import errors, worker
 from rag.engine import RAGEngine
 from rag.store.server import embedded, timeouts
+from rag.store.store import Store
 from tests.integration.samples import SPACE, Owner, random_vector
 from tests.stopping import frozen, own_server
 
@@ -26,7 +27,7 @@ Database = tuple[Owner, embedded.EmbeddedServer]
 @pytest.fixture(scope="module")
 def database() -> Iterator[Database]:
     """A user's store with a document, on an embedded server of its own, and the server."""
-    with own_server() as server, store.Store.open(server.url, pool_size=4, answer_seconds=LIMIT_SECONDS) as db:
+    with own_server() as server, Store.open(server.url, pool_size=4, answer_seconds=LIMIT_SECONDS) as db:
         owner = Owner.of(db, "ann")
         owner.ready("a.pdf", ["some words"])
         yield owner, server
@@ -80,7 +81,7 @@ def test_a_frozen_server_is_told_of_and_goes_on_where_it_stood(database: Databas
         lambda: owner.add("never.pdf"),
         lambda: owner.db.queue.enqueue("ann", confirmed.id),
         lambda: owner.db.health(1.0),
-        lambda: store.Store.open(server.url),
+        lambda: Store.open(server.url),
         lambda: embedded.start(server.data_dir.parent),
     ]
     before = threading.active_count()
@@ -125,7 +126,7 @@ def test_many_who_ask_at_once_are_all_told_and_leave_no_connection_behind(databa
 @pytest.fixture
 def patient() -> Iterator[Database]:
     """A store that lets statements take any time, on an embedded server of its own, and the server."""
-    with own_server() as server, store.Store.open(server.url, pool_size=2, answer_seconds=1e6) as db:
+    with own_server() as server, Store.open(server.url, pool_size=2, answer_seconds=1e6) as db:
         yield Owner.of(db, "ann"), server
 
 
@@ -205,7 +206,7 @@ def mute_url() -> Iterator[str]:
 
 def test_a_server_that_takes_connections_and_never_answers_is_told_of(mute_url: str) -> None:
     for _ in range(3):
-        assert is_told(lambda: store.Store.open(mute_url, answer_seconds=LIMIT_SECONDS))
+        assert is_told(lambda: Store.open(mute_url, answer_seconds=LIMIT_SECONDS))
 
 
 def test_settings_of_the_url_win() -> None:

@@ -12,7 +12,7 @@ import pytest
 from rag import errors, worker
 from rag.config import load_config
 from rag.engine import RAGEngine
-from rag.store import UserFiles
+from rag.store.files.file_storage import UserFiles
 from rag.types import Document, DocumentStatus
 from tests import pdfs
 from tests.severing import Severing, severing

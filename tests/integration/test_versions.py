@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from rag import errors, providers, store
+from rag import errors, providers
 from rag.config import load_config
 from rag.engine import Installation, RAGEngine
 from rag.store.server.database import connect
+from rag.store.store import Store
 from rag.types import Change, Document, DocumentStatus
 from tests import pdfs
 from tests.embeddings import bag_of_words, register
@@ -96,7 +97,7 @@ def test_a_new_version_takes_over_when_it_is_ready(engine: RAGEngine) -> None:
     assert engine.chunks.list(first.id)  # for the answers that quote it
 
 
-def test_no_search_sees_both_versions_or_none(db: store.Store, database_url: str) -> None:
+def test_no_search_sees_both_versions_or_none(db: Store, database_url: str) -> None:
     """Whichever statement makes it ready or brings it back; a process that is killed before has done nothing."""
     owner = Owner.of(db, "ann")
     old = owner.ready("x.txt", ["the old words"])

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from rag.store import FileStore
 from rag.store.files import atomic_files
 from rag.store.files.atomic_files import write_atomically
-from rag.store.files.file_storage import Kind
+from rag.store.files.file_storage import FileStore, Kind
 
 DOCUMENT = uuid.uuid4()
 

@@ -138,7 +138,7 @@ def test_a_request_for_an_unknown_provider_is_malformed() -> None:
     ],
 )
 def test_a_connection_of_earlier_releases_says_what_to_set_instead(name: str, advice: str) -> None:
-    with pytest.raises(errors.ConfigError, match=f"RAG_GEN_MODEL: '{name}' is no connection.*{re.escape(advice)}"):
+    with pytest.raises(errors.ConfigError, match=f"RAG_GEN_MODEL: {name} is no connection.*{re.escape(advice)}"):
         chosen_chat(config("openai", rag_gen_model=f"{name}:model"))
     with pytest.raises(errors.ConfigError, match=f"RAG_EMBED_MODEL: .*{re.escape(advice)}"):
         providers.embedding_model(config("openai", rag_embed_model=name))

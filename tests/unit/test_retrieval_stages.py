@@ -18,7 +18,8 @@ from rag.retrieval.query_expansion import read_list, variants
 from rag.retrieval.ranking import WEIGHTS, WHOLE_FRONT, Ranking, merge, rank
 from rag.retrieval.reranking import ModelReranker
 from rag.retrieval.similarity import Similarity
-from rag.store import CompletionKind, LexicalMatches
+from rag.store.conversations.caches import CompletionKind
+from rag.store.search.lexical import LexicalMatches
 from rag.types import Candidate, RetrievalOptions
 from tests.scripted import Scripted
 

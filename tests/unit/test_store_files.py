@@ -10,8 +10,7 @@ import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
 from rag import errors
-from rag.store import FileStore
-from rag.store.files.file_storage import folder_name
+from rag.store.files.file_storage import FileStore, folder_name
 
 DOCUMENT = uuid.uuid4()
 

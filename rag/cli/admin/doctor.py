@@ -180,7 +180,7 @@ def _keys(config: Config) -> Iterator[Check]:
     """Check which vendors have a key, in the settings or stored by the user."""
     from rag.engine.models import apply_preferences
     from rag.providers import Registry
-    from rag.store import Preferences
+    from rag.store.settings.preferences import Preferences
 
     try:
         settings = apply_preferences(config, Preferences(config.rag_data_dir).get())

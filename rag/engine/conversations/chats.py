@@ -340,18 +340,18 @@ class Answers:
         parsed = parse(types.LinkRequest, request)
         if (parsed.grantee_kind, parsed.grantee) == ("user", self._chats.get(conversation_id).user_id):
             raise errors.ValidationError(N_("This is your own conversation. Name somebody else."))
-        return self._workspace.store.answer_links.give(conversation_id, parsed)
+        return self._workspace.store.answer_links.share(conversation_id, parsed)
 
     def unshare(self, link_id: uuid.UUID) -> None:
         """End a share at once. Raises NotFoundError."""
-        if not self._workspace.store.answer_links.withdraw(link_id):
+        if not self._workspace.store.answer_links.unshare(link_id):
             raise errors.NotFoundError(
                 N_("There is no link {id}. List what you show others and check the id."), id=link_id
             )
 
     def shared_with_me(self) -> builtins.list[types.SharedAnswer]:
         """Return what is shared with the user, latest first."""
-        return self._workspace.store.answer_links.with_me()
+        return self._workspace.store.answer_links.shared_with_me()
 
     def shared_turns(self, link_id: uuid.UUID) -> builtins.list[types.ChatMessage]:
         """Return the turns of a share; an answer that the user may not read is replaced by a notice.

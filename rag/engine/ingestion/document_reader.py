@@ -12,7 +12,7 @@ from rag.engine.matrix import matrices
 from rag.engine.models import DEFAULT_AUTH, DEFAULT_PROVIDER_OPTIONS
 from rag.engine.workspace import Workspace
 from rag.messages import N_
-from rag.store import MAX_ATTEMPTS
+from rag.store.jobs.scheduling import MAX_ATTEMPTS
 
 logger = logging.getLogger(__name__)
 

@@ -18,7 +18,7 @@ from rag.engine.models import DEFAULT_AUTH, DEFAULT_PROVIDER_OPTIONS
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
 from rag.messages import N_
-from rag.store import AllowedFolders, Folder
+from rag.store.files.source_folders import AllowedFolders, Folder
 
 logger = logging.getLogger(__name__)
 

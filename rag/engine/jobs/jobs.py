@@ -18,7 +18,9 @@ from rag.engine.questions.questions import Questions
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
 from rag.messages import N_
-from rag.store import MAX_ATTEMPTS, AllowedFolders, JobCheckpoints
+from rag.store.files.source_folders import AllowedFolders
+from rag.store.jobs.jobs import JobCheckpoints
+from rag.store.jobs.scheduling import MAX_ATTEMPTS
 
 logger = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from rag.engine.library.documents import Documents
 from rag.engine.questions.questions import Questions
 from rag.engine.resources import Resources
 from rag.engine.workspace import Workspace
-from rag.store import MAX_ATTEMPTS
+from rag.store.jobs.scheduling import MAX_ATTEMPTS
 
 YIELD_SECONDS = 5.0
 """Longest wait of a job for documents, after each of its steps, which take about a second."""
@@ -145,7 +145,7 @@ class WorkerTasks:
                 jobs.give_way(claim.job_id)
                 return jobs.get(claim.job_id)
         if done.status == "failed":
-            store.monitoring.count_failure(done.error_code or errors.Error.code)
+            store.monitoring.count({"failures": 1}, done.error_code or errors.Error.code)
         elif done.finished_at:
             store.monitoring.count({"jobs_done": 1})
         return done
@@ -164,7 +164,7 @@ class WorkerTasks:
         """Add a step to the statistics of all workers."""
         figures = self._resources.store.monitoring
         if done.status is types.DocumentStatus.FAILED:
-            figures.count_failure(done.error_code or errors.Error.code)
+            figures.count({"failures": 1}, done.error_code or errors.Error.code)
             return
         known = before.vector_count if lane is types.Lane.EMBEDDING else 0
         counts = {"chunks_embedded": done.vector_count - known}

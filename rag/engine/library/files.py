@@ -18,7 +18,7 @@ from rag import errors, parsing, tracing, types
 from rag.engine.operations import status
 from rag.engine.workspace import Workspace
 from rag.messages import N_
-from rag.store import DiskUsage
+from rag.store.files.file_storage import DiskUsage
 from rag.store.users.audit_log import Subject
 
 logger = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ from rag import errors, types
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
 from rag.messages import N_
-from rag.store import UserStore
+from rag.store.store import UserStore
 
 Request = TypeVar("Request", bound=types.RetrievalRequest)
 

@@ -12,7 +12,7 @@ from urllib import parse
 from rag import errors, types
 from rag.config import Config
 from rag.messages import N_
-from rag.store import Store
+from rag.store.store import Store
 
 MB = 1_000_000
 SPACE_FACTOR = 3

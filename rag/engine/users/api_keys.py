@@ -11,7 +11,8 @@ from rag import errors, types
 from rag.config import Config
 from rag.engine.resources import Administration
 from rag.messages import N_
-from rag.store import ApiKeys, Store
+from rag.store.store import Store
+from rag.store.users.api_keys import ApiKeys
 
 PREFIX = "pl_"
 SECRET_BYTES = 32
@@ -95,7 +96,7 @@ def authenticate(config: Config, store: Callable[[], Store], secret: str) -> typ
     shared = config.rag_api_key
     if shared and secrets.compare_digest(secret.encode("latin-1", "replace"), shared.get_secret_value().encode()):
         return SHARED_KEY
-    return store().find_key(_digest(secret)) if SECRET_PATTERN.fullmatch(secret) else None
+    return store().accounts.find_key(_digest(secret)) if SECRET_PATTERN.fullmatch(secret) else None
 
 
 def _digest(secret: str) -> bytes:

@@ -24,7 +24,7 @@ class Sharing:
 
     def shared_with_me(self) -> builtins.list[types.SharedIndex]:
         """Return the collections shared with the user, by name."""
-        return self._workspace.store.shares.with_me()
+        return self._workspace.store.shares.shared_with_me()
 
     @property
     def allowed(self) -> bool:
@@ -49,7 +49,7 @@ class Sharing:
         if (parsed.grantee_kind, parsed.grantee) == ("user", self._workspace.user_id):
             raise errors.ValidationError(N_("This is your own collection. Name somebody else."))
         index = self._workspace.requested_index(index_name)
-        if not self._workspace.store.shares.give(index.id, parsed, is_admin=self._workspace.is_admin):
+        if not self._workspace.store.shares.share(index.id, parsed, is_admin=self._workspace.is_admin):
             raise errors.ForbiddenError(
                 N_("Only curators and admins share collections. Ask an admin for the role."),
                 details={"role": "curator"},
@@ -67,7 +67,7 @@ class Sharing:
         """
         parsed = parse(types.ShareRequest, request)
         index = self._workspace.find_index(index_name)
-        if not self._workspace.store.shares.withdraw(index.id, parsed):
+        if not self._workspace.store.shares.unshare(index.id, parsed):
             raise errors.NotFoundError(
                 N_("{name} is not shared with the {_kind} {grantee}. List the shares."),
                 name=repr(index.name),

@@ -60,27 +60,22 @@ def write(
         errors.StoreError: the database or the file storage fails.
     """
     created_at = dt.datetime.now(dt.UTC)
-    with _writing(path), _new_file(path) as file:
-        archive = ArchiveWriter(file, created=int(created_at.timestamp()))
-        fields, documents = _write_database(url, archive, on_progress)
-        written, missing = _write_files(files, documents, archive, on_progress)
-        manifest = types.BackupManifest(
-            pagelight=metadata.version("pagelight"),
-            created_at=created_at,
-            files=written,
-            missing=missing,
-            left_out=EXCLUDED_TABLES,
-            **fields,
-        )
-        archive.close(manifest)
-        file.flush()
-        return check(Path(file.name), on_progress)
-
-
-@contextmanager
-def _writing(path: Path) -> Iterator[None]:
     try:
-        yield
+        with _new_file(path) as file:
+            archive = ArchiveWriter(file, created=int(created_at.timestamp()))
+            fields, documents = _write_database(url, archive, on_progress)
+            written, missing = _write_files(files, documents, archive, on_progress)
+            manifest = types.BackupManifest(
+                pagelight=metadata.version("pagelight"),
+                created_at=created_at,
+                files=written,
+                missing=missing,
+                left_out=EXCLUDED_TABLES,
+                **fields,
+            )
+            archive.close(manifest)
+            file.flush()
+            return check(Path(file.name), on_progress)
     except OSError as error:
         raise errors.SourceError(
             f"{path} cannot be written: {error.strerror or type(error).__name__}. Nothing is left of it. "

@@ -90,19 +90,14 @@ def _require_empty(connection: Connection, manifest: types.BackupManifest) -> No
         )
     backup = named_queries.load("backup")
     connection.execute(backup["forget_the_empty_default"])
-    occupied = [name for name in our_tables(connection) if _has_rows(connection, name)]
+    queries = {name: backup["has_rows"].format(table=sql.Identifier(name)) for name in our_tables(connection)}
+    occupied = [name for name, query in queries.items() if (connection.execute(query).fetchone() or {}).get("present")]
     if occupied:
         raise errors.StoreError(
             f"There is something in this installation already (in {', '.join(occupied)}), and restoring never mixes or "
             "replaces. Set RAG_DATA_DIR to a new folder, or RAG_DATABASE_URL to an empty database, and restore there.",
             details={"tables": occupied},
         )
-
-
-def _has_rows(connection: Connection, table: str) -> bool:
-    query = named_queries.load("backup")["has_rows"].format(table=sql.Identifier(table))
-    row = connection.execute(query).fetchone()
-    return bool(row and row["present"])
 
 
 def _read_files(archive: Archive, files: FileStore, on_progress: types.OnProgress) -> None:
@@ -127,7 +122,8 @@ def _read_rows(connection: Connection, archive: Archive, on_progress: types.OnPr
     _make_chunk_tables(connection, archive.manifest)
     columns = our_tables(connection)
     names = [*columns]
-    _require_same_tables(archive.manifest, names)
+    if differing := sorted({*archive.manifest.rows} - {*names}):
+        raise _another_schema(archive.manifest, differing)
     connection.execute(backup["lock"].format(tables=_listed(names)))
     _require_empty(connection, archive.manifest)
     total = len(archive.manifest.rows)
@@ -159,11 +155,6 @@ def _make_chunk_tables(connection: Connection, manifest: types.BackupManifest) -
         dimensions = table.removeprefix(CHUNK_TABLE)
         if dimensions != table and dimensions.isdecimal():
             connection.execute(session["create_chunk_table"], {"dimensions": int(dimensions)})
-
-
-def _require_same_tables(manifest: types.BackupManifest, tables: Sequence[str]) -> None:
-    if differing := sorted({*manifest.rows} - {*tables}):
-        raise _another_schema(manifest, differing)
 
 
 def _another_schema(manifest: types.BackupManifest, tables: Sequence[str]) -> errors.UnsupportedFileError:

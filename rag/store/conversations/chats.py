@@ -11,6 +11,7 @@ from psycopg.types.json import Jsonb
 from rag import errors, types
 from rag.messages import N_
 from rag.store.jobs import work_locks
+from rag.store.library.indexes import unknown_index
 from rag.store.server.database import Connection, Queries, Row, UserDatabase
 from rag.store.users import audit_log
 
@@ -25,17 +26,16 @@ class Conversations:
 
     def create(self, index_id: uuid.UUID, *, title: str, document_ids: Sequence[uuid.UUID] = ()) -> types.Conversation:
         """Add a chat over an index, or over some of its documents. Raises NotFoundError for an unknown index."""
-        created = self._queries.write(
+        created = self._queries.change(
             "create",
+            unknown_index(index_id),
             index_id=index_id,
             id=uuid.uuid4(),
             title=title,
             document_ids=[*document_ids],
             index_owner=self._index_owner,
         )
-        if not created:
-            raise errors.NotFoundError(N_("There is no index {id}. List the indexes and check the id."), id=index_id)
-        return _to_conversation(created[0])
+        return _to_conversation(created)
 
     def list(self, index_id: uuid.UUID, *, with_lost: bool = False) -> builtins.list[types.Conversation]:
         """Return the chats over an index, pinned ones first, then the latest.
@@ -71,7 +71,8 @@ class Conversations:
     def messages(self, conversation_id: uuid.UUID, *, last: int | None = None) -> builtins.list[types.ChatMessage]:
         """Return the turns on the chat's current path in order, or the `last` so many. Raises NotFoundError."""
         self.get(conversation_id)
-        return [_to_message(row) for row in self._queries.all("messages", conversation_id=conversation_id, last=last)]
+        rows = self._queries.all("messages", conversation_id=conversation_id, last=last)
+        return [types.ChatMessage(**row) for row in rows]
 
     def append(
         self,
@@ -88,9 +89,8 @@ class Conversations:
             errors.NotFoundError: there is no such chat, or in it no such turn of the same role.
         """
         values = {"id": uuid.uuid4(), "role": role, "content": content, "beside": beside}
-        return _to_message(
-            self._write("append", conversation_id, **values, response=_to_json(response) if response else None)
-        )
+        response_json = _to_json(response) if response else None
+        return types.ChatMessage(**self._write("append", conversation_id, **values, response=response_json))
 
     def append_both(
         self,
@@ -111,7 +111,7 @@ class Conversations:
             response=_to_json(response),
             beside=beside,
         )
-        return _to_message(row)
+        return types.ChatMessage(**row)
 
     def replace_answer(
         self, conversation_id: uuid.UUID, message_id: uuid.UUID, answer: types.AnswerResponse | str
@@ -136,15 +136,11 @@ class Conversations:
 
 def _to_conversation(row: Mapping[str, Any]) -> types.Conversation:
     values = {name: value for name, value in row.items() if name in types.Conversation.model_fields}
-    return types.Conversation.model_validate({**values, "document_ids": tuple(row["document_ids"])})
+    return types.Conversation.model_validate(values)
 
 
 def _to_json(response: types.AnswerResponse) -> Jsonb:
     return Jsonb(response.model_dump(mode="json", round_trip=True))
-
-
-def _to_message(row: Mapping[str, Any]) -> types.ChatMessage:
-    return types.ChatMessage.model_validate({**row, "versions": tuple(row["versions"])})
 
 
 def _unknown(conversation_id: uuid.UUID) -> errors.NotFoundError:
@@ -188,15 +184,15 @@ class AnswerLinks:
         """Return the user's links, of one conversation or of all."""
         return [types.AnswerLink(**row) for row in self._queries.all("list", conversation_id=conversation_id)]
 
-    def give(self, conversation_id: uuid.UUID, asked: types.LinkRequest) -> types.AnswerLink:
+    def share(self, conversation_id: uuid.UUID, request: types.LinkRequest) -> types.AnswerLink:
         """Share a conversation, or one of its answers; an existing link to the same recipient is returned.
 
         Raises:
             errors.NotFoundError: the user has no such conversation, or no such answer in it.
         """
-        values = {"id": uuid.uuid4(), "conversation_id": conversation_id, **asked.model_dump()}
+        values = {"id": uuid.uuid4(), "conversation_id": conversation_id, **request.model_dump()}
         with self._database.transaction() as connection:
-            row = self._queries.run(connection, "give", **values).fetchone()
+            row = self._queries.run(connection, "share", **values).fetchone()
             if row is None:
                 raise errors.NotFoundError(
                     N_("There is no such answer. List the conversation's turns and check the ids.")
@@ -207,10 +203,10 @@ class AnswerLinks:
                 self._audit(connection, "answer.show", link)
             return link
 
-    def withdraw(self, link_id: uuid.UUID) -> bool:
+    def unshare(self, link_id: uuid.UUID) -> bool:
         """Delete a link; False if the user has no such link."""
         with self._database.transaction() as connection:
-            row = self._queries.run(connection, "withdraw", id=link_id).fetchone()
+            row = self._queries.run(connection, "unshare", id=link_id).fetchone()
             if row is None:
                 return False
             self._audit(connection, "answer.withdraw", types.AnswerLink(**row))
@@ -222,12 +218,14 @@ class AnswerLinks:
         details = {"grantee_kind": link.grantee_kind, "grantee": link.grantee, "message_id": message_id}
         audit_log.add_entry(self._database, connection, action, subject, details=details)
 
-    def with_me(self) -> builtins.list[types.SharedAnswer]:
+    def shared_with_me(self) -> builtins.list[types.SharedAnswer]:
         """Return what others share with the user, the latest first."""
-        return [types.SharedAnswer(**row) for row in self._queries.all("with_me")]
+        return [types.SharedAnswer(**row) for row in self._queries.all("shared_with_me")]
 
     def turns(self, link_id: uuid.UUID) -> Sequence[SharedTurn]:
         """Return the turns that a link to the user shows; none if the link was withdrawn."""
-        rows = self._queries.all("turns", id=link_id)
-        held_back = [row.pop("held_back") for row in rows]
-        return [SharedTurn(types.ChatMessage(**row), held) for row, held in zip(rows, held_back, strict=True)]
+        turns = []
+        for row in self._queries.all("turns", id=link_id):
+            held_back = row.pop("held_back")
+            turns.append(SharedTurn(types.ChatMessage(**row), held_back))
+        return turns

@@ -2,8 +2,7 @@
 
 import builtins
 import uuid
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from psycopg.types.json import Jsonb
 
@@ -27,11 +26,11 @@ class Matrices:
 
     def list(self) -> builtins.list[types.Matrix]:
         """Return all matrices, the latest first."""
-        return [_to_matrix(row) for row in self._queries.all("list")]
+        return [types.Matrix(**row) for row in self._queries.all("list")]
 
     def get(self, matrix_id: uuid.UUID) -> types.Matrix:
         """Return a matrix. Raises NotFoundError."""
-        return _to_matrix(self._queries.get("get", _unknown(matrix_id), id=matrix_id))
+        return types.Matrix(**self._queries.get("get", _unknown(matrix_id), id=matrix_id))
 
     def set_job(self, matrix_id: uuid.UUID, job_id: uuid.UUID) -> types.Matrix:
         """Save the job that fills a matrix. Raises NotFoundError."""
@@ -61,7 +60,7 @@ class Matrices:
 
         Documents that are not ready do not count, nor do matrices whose job the user cancelled.
         """
-        return [_to_matrix(row) for row in self._queries.all("open", id=matrix_id, lineage_id=lineage_id)]
+        return [types.Matrix(**row) for row in self._queries.all("open", id=matrix_id, lineage_id=lineage_id)]
 
     def delete(self, matrix_id: uuid.UUID) -> None:
         """Delete a matrix with its answers. Raises NotFoundError."""
@@ -70,17 +69,18 @@ class Matrices:
     def documents(self, lineage_ids: Sequence[uuid.UUID]) -> builtins.list[types.Document]:
         """Return the current versions of documents that are not in the trash, in the order asked."""
         rows = self._queries.all("documents", lineage_ids=[*lineage_ids])
-        found = {row["lineage_id"]: to_document(row) for row in rows}
-        return [found[lineage_id] for lineage_id in lineage_ids if lineage_id in found]
+        documents = {row["lineage_id"]: to_document(row) for row in rows}
+        return [documents[lineage_id] for lineage_id in lineage_ids if lineage_id in documents]
 
     def cells(self, matrix_id: uuid.UUID) -> builtins.list[types.SavedCell]:
         """Return the cells that have an answer."""
-        return [types.SavedCell.model_validate(dict(row)) for row in self._queries.all("cells", id=matrix_id)]
+        return [types.SavedCell(**row) for row in self._queries.all("cells", id=matrix_id)]
 
     def put(self, matrix_id: uuid.UUID, question: types.MatrixQuestion, cell: types.MatrixCell) -> None:
         """Save an answer, replacing an earlier one. Raises NotFoundError if it is no longer asked."""
-        saved = self._queries.write(
+        self._queries.change(
             "put",
+            _unknown(matrix_id),
             id=matrix_id,
             lineage_id=cell.lineage_id,
             question=question.text,
@@ -88,19 +88,13 @@ class Matrices:
             sha256=cell.sha256,
             cell=Jsonb(cell.model_dump(mode="json")),
         )
-        if not saved:
-            raise _unknown(matrix_id)
 
     def _write(self, query: str, matrix_id: uuid.UUID, **values: object) -> types.Matrix:
-        return _to_matrix(self._queries.change(query, _unknown(matrix_id), id=matrix_id, **values))
+        return types.Matrix(**self._queries.change(query, _unknown(matrix_id), id=matrix_id, **values))
 
 
 def _to_json(questions: Sequence[types.MatrixQuestion]) -> Jsonb:
     return Jsonb([question.model_dump(mode="json") for question in questions])
-
-
-def _to_matrix(row: Mapping[str, Any]) -> types.Matrix:
-    return types.Matrix.model_validate(dict(row))
 
 
 def _unknown(matrix_id: uuid.UUID) -> errors.NotFoundError:

@@ -71,8 +71,8 @@ class FileStore:
         with _file_errors():
             self._files.invalidate_cache()  # other machines change it too
             owners = [name for name in self._names(self._root) if USER_FOLDER.fullmatch(name)]
-            found = [(owner, name) for owner in owners for name in self._names(f"{self._root}/{owner}")]
-        return [DocumentFolder(owner, uuid.UUID(name)) for owner, name in found if is_document_id(name)]
+            folders = [(owner, name) for owner in owners for name in self._names(f"{self._root}/{owner}")]
+        return [DocumentFolder(owner, uuid.UUID(name)) for owner, name in folders if is_document_id(name)]
 
     def _names(self, folder: str) -> list[str]:
         try:
@@ -99,11 +99,14 @@ class UserFiles:
         target = self._path(document_id, kind)
         with _file_errors():
             if self._is_local:
-                _copy(path, Path(target), Path(self._root).parent)
-            else:
-                self._put_remote(path, target)
-        if not self._is_local:
-            self._delete_copies(self._cached(document_id, kind))
+                top, folder = Path(self._root).parent, Path(target).parent
+                atomic_files.make_folders(folder, top)
+                with atomic_files.atomic_replacement(Path(target)) as partial:
+                    shutil.copyfile(path, partial)
+                atomic_files.sync_folders(folder.parent, top)
+                return
+            self._put_remote(path, target)
+        self._delete_copies(self._cached(document_id, kind))
 
     def _put_remote(self, path: Path, target: str) -> None:
         """Upload to an object store, where puts are atomic; the first one creates the bucket."""
@@ -165,8 +168,8 @@ class UserFiles:
     def disk_usage(self, document_id: uuid.UUID) -> DiskUsage:
         """Return the number and size of a document's files, partial ones included. Raises StoreError."""
         with _file_errors():
-            found = self._found(document_id)
-            return DiskUsage(len(found), sum(int(info["size"]) for info in found.values()))
+            sizes = [int(info["size"]) for info in self._entries(document_id).values()]
+            return DiskUsage(len(sizes), sum(sizes))
 
     def modified_at(self, document_id: uuid.UUID) -> dt.datetime | None:
         """Return when a document's files last changed; None if there are none, or the file system does not say.
@@ -175,11 +178,12 @@ class UserFiles:
             errors.StoreError: the storage fails.
         """
         with _file_errors(), suppress(NotImplementedError, FileNotFoundError):
-            moments = [_aware(self._files.modified(path)) for path in self._found(document_id)]
-            return max(moments, default=None)
+            moments: list[dt.datetime] = [self._files.modified(path) for path in self._entries(document_id)]
+            # A time without a time zone is UTC.
+            return max((time if time.tzinfo else time.replace(tzinfo=dt.UTC) for time in moments), default=None)
         return None
 
-    def _found(self, document_id: uuid.UUID) -> dict[str, Any]:
+    def _entries(self, document_id: uuid.UUID) -> dict[str, Any]:
         folder = self._folder(document_id)
         self._files.invalidate_cache()
         return cast(dict[str, Any], self._files.find(folder, detail=True))
@@ -235,22 +239,10 @@ def is_document_id(name: str) -> bool:
         return False
 
 
-def _copy(source: Path, target: Path, top: Path) -> None:
-    atomic_files.make_folders(target.parent, top)
-    with atomic_files.atomic_replacement(target) as partial:
-        shutil.copyfile(source, partial)
-    atomic_files.sync_folders(target.parent.parent, top)
-
-
 def _version(info: Mapping[str, Any]) -> str:
     """Return a name for a file's content from its metadata, because another machine may have replaced it."""
     values = [str(info.get(name)) for name in VERSION_FIELDS]
     return hashlib.sha256("\n".join(values).encode()).hexdigest()[:16]
-
-
-def _aware(moment: dt.datetime) -> dt.datetime:
-    """Return a time with a time zone; without one it is UTC."""
-    return moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)
 
 
 @contextmanager

@@ -87,8 +87,8 @@ class AllPendingDeletions:
         """Lock a folder for the block so that no upload uses it, and give whether it has no row."""
         with self._database.transaction() as connection:
             lock(connection, {"document_id": folder.document_id, "within": None})
-            found = self._queries.run(connection, "known_by_id", document_id=folder.document_id)
-            yield folder.owner not in {folder_name(row["user_id"]) for row in found}
+            rows = self._queries.run(connection, "known_by_id", document_id=folder.document_id)
+            yield folder.owner not in {folder_name(row["user_id"]) for row in rows}
 
     @contextmanager
     def alone(self) -> Iterator[bool]:

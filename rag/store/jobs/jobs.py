@@ -118,10 +118,8 @@ class JobCheckpoints:
 
 
 def _get(queries: Queries, job_id: uuid.UUID) -> Row:
-    row = queries.one("get", job_id=job_id)
-    if row is None:
-        raise errors.NotFoundError(N_("There is no job {id}. List the jobs and check the id."), id=job_id)
-    return row
+    unknown = errors.NotFoundError(N_("There is no job {id}. List the jobs and check the id."), id=job_id)
+    return queries.get("get", unknown, job_id=job_id)
 
 
 def to_job(row: Mapping[str, Any]) -> types.Job:

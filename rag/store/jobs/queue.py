@@ -50,18 +50,19 @@ class Queue:
 
     def discard_stalled(self, *, stalled_seconds: float = STALLED_SECONDS) -> int:
         """Delete the tasks of dead workers and return how many; their documents and jobs are still in our tables."""
-        with store_errors():
-            return asyncio.run(self._discard_stalled(stalled_seconds))
 
-    async def _discard_stalled(self, stalled_seconds: float) -> int:
-        async with self._async_app().open_async() as app:
-            manager = app.job_manager
-            await manager.prune_stalled_workers(stalled_seconds)
-            stalled = [*await manager.get_stalled_jobs()]
-            for job in stalled:
-                if job.id is not None:
-                    await manager.finish_job_by_id_async(job.id, status=jobs.Status.FAILED, delete_job=True)
-        return len(stalled)
+        async def discard() -> int:
+            async with self._async_app().open_async() as app:
+                manager = app.job_manager
+                await manager.prune_stalled_workers(stalled_seconds)
+                stalled = [*await manager.get_stalled_jobs()]
+                for job in stalled:
+                    if job.id is not None:
+                        await manager.finish_job_by_id_async(job.id, status=jobs.Status.FAILED, delete_job=True)
+            return len(stalled)
+
+        with store_errors():
+            return asyncio.run(discard())
 
     def run(self, process: Process, run_job: Process | None = None, *, wait: bool = True, concurrency: int = 1) -> None:
         """Call `process` for each document and `run_job` for each job, in threads, until SIGINT or SIGTERM.

@@ -69,19 +69,20 @@ class DocumentScheduler:
             yield None
             return
         with work_locks.lock_connection(self._database.url) as connection:
-            found = next((row for row in waiting if work_locks.try_lock(connection, row)), None)
-            yield self._take(connection, lane, found) if found else None
-
-    def _take(self, connection: Connection, lane: types.Lane, found: Row) -> ClaimedDocument:
-        with store_errors():
-            row = self._queries.run(connection, "take", **found, lane=lane.value, pauses=RETRY_DELAYS).fetchone()
-        return ClaimedDocument(found["user_id"], found["id"], row["attempts"] if row else 0)
+            document = next((row for row in waiting if work_locks.try_lock(connection, row)), None)
+            claimed = None
+            if document:
+                with store_errors():
+                    cursor = self._queries.run(connection, "take", **document, lane=lane.value, pauses=RETRY_DELAYS)
+                    row = cursor.fetchone()
+                claimed = ClaimedDocument(document["user_id"], document["id"], row["attempts"] if row else 0)
+            yield claimed
 
     def next_pictures(self) -> ClaimedDocument | None:
         """Return a document whose pictures are unread if nothing is more urgent; the reader has to lock it."""
-        for found in self._queries.all("next_pictures"):
-            for row in self._queries.write("take_pictures", **found, pauses=RETRY_DELAYS):
-                return ClaimedDocument(found["user_id"], found["id"], row["attempts"])
+        for document in self._queries.all("next_pictures"):
+            for row in self._queries.write("take_pictures", **document, pauses=RETRY_DELAYS):
+                return ClaimedDocument(document["user_id"], document["id"], row["attempts"])
         return None
 
     def give_back(self, claimed: ClaimedDocument) -> None:
@@ -95,6 +96,10 @@ class DocumentScheduler:
     def are_waiting(self) -> bool:
         """Return whether documents of any user wait to be read or embedded, or are being so."""
         return any(row["waiting"] for row in self._queries.all("are_waiting"))
+
+    def unfinished(self) -> list[tuple[str, uuid.UUID]]:
+        """Return user and id of every document that waits to be read, oldest first, for the restart of a worker."""
+        return [(row["user_id"], row["id"]) for row in self._queries.all("unfinished")]
 
     def enqueue_abandoned(self) -> None:
         """Enqueue documents that the process which added them may no longer read; those it reads are locked."""

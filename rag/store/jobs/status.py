@@ -44,8 +44,8 @@ class Monitoring:
 
     def lanes(self) -> tuple[types.LaneStatus, ...]:
         """Return how much waits for a worker in each lane, empty lanes included."""
-        found = {row["lane"]: row for row in self._queries.all("lanes")}
-        return tuple(types.LaneStatus(**found.get(lane, {"lane": lane})) for lane in LANES)
+        rows = {row["lane"]: row for row in self._queries.all("lanes")}
+        return tuple(types.LaneStatus(**rows.get(lane, {"lane": lane})) for lane in LANES)
 
     def running(self) -> tuple[types.RunningWork, ...]:
         """Return up to `MAX_RUNNING` items that are being worked on, the longest first."""
@@ -66,12 +66,8 @@ class Monitoring:
         return types.WorkCounts(**done, failures={row["code"]: row["count"] for row in rows if row["name"] == FAILURES})
 
     def count(self, done: Mapping[str, int], code: str = "") -> None:
-        """Add to the counts, named as in `WorkCounts`."""
+        """Add to the counts, named as in `WorkCounts`; `failures` of background work by their error `code`."""
         self._queries.write("count", names=[*done], counts=[*done.values()], code=code)
-
-    def count_failure(self, code: str) -> None:
-        """Count a failure of background work by its error code."""
-        self.count({FAILURES: 1}, code)
 
     def record_backup(self, record: types.BackupRecord) -> None:
         """Record that an archive was written."""

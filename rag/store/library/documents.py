@@ -14,9 +14,9 @@ from rag.messages import N_
 from rag.store.files import pending_deletions
 from rag.store.jobs import work_locks
 from rag.store.jobs.scheduling import RETRY_DELAYS
-from rag.store.library.indexes import to_index
+from rag.store.library.indexes import to_index, unknown_index
 from rag.store.search import scopes
-from rag.store.server.database import Connection, Database, Queries, Row, UserDatabase
+from rag.store.server.database import Connection, Queries, Row, UserDatabase
 from rag.store.users import audit_log
 from rag.store.users.accounts import OwnAccount
 
@@ -90,25 +90,11 @@ class Documents:
             "key": upload_key,
         }
         replaced = self.get(replaces) if replaces else None
-        added = self._add(values, replaced, quota_bytes, drafted=drafted)
-        if added:
-            return to_document(added[0])
-        present = self._queries.one("same_content", **values)
-        if present is None:
-            self._account.require_room(name, size, quota_bytes)
-            raise errors.NotFoundError(
-                N_("There is no index {id}, or {name} was in what is gone. List the indexes."), id=index_id, name=name
-            )
-        raise _duplicate(name, present)
-
-    def _add(
-        self, values: Mapping[str, object], replaced: types.Document | None, quota_bytes: int | None, *, drafted: bool
-    ) -> builtins.list[Row]:
         with self._database.transaction() as connection:
             quota = self._account.lock_quota(connection, quota_bytes)
             bound = self._database.bind({**values, "quota_bytes": quota})
             if drafted:
-                pending_deletions.lock(connection, {**bound, "document_id": values["id"]})
+                pending_deletions.lock(connection, {**bound, "document_id": document_id})
             if replaced and not connection.execute(self._queries["lock_lineage"], bound).fetchall():
                 raise errors.ConflictError(
                     N_(
@@ -116,13 +102,22 @@ class Documents:
                         "file of a folder (change that file), or is a mail, an archive or a part of one."
                     )
                 )
-            added = connection.execute(self._queries["add"], bound).fetchall()
-            if added and drafted:
-                pending_deletions.adopt_files(connection, bound)
-            if added and values["key"] and not connection.execute(self._queries["claim_key"], bound).fetchall():
-                raise errors.DuplicateError(N_("Another file came under the same key at the same time."))
-            audit_log.add_document_entries(self._database, connection, "document.upload", [row["id"] for row in added])
-            return added
+            added = connection.execute(self._queries["add"], bound).fetchone()
+            if added:
+                if drafted:
+                    pending_deletions.adopt_files(connection, bound)
+                if upload_key and not connection.execute(self._queries["claim_key"], bound).fetchall():
+                    raise errors.DuplicateError(N_("Another file came under the same key at the same time."))
+                audit_log.add_document_entries(self._database, connection, "document.upload", [added["id"]])
+        if added:
+            return to_document(added)
+        present = self._queries.one("same_content", **values)
+        if present is None:
+            self._account.require_room(name, size, quota_bytes)
+            raise errors.NotFoundError(
+                N_("There is no index {id}, or {name} was in what is gone. List the indexes."), id=index_id, name=name
+            )
+        raise _duplicate(name, present)
 
     def get(self, document_id: uuid.UUID) -> types.Document:
         """Return a document, in the trash or not. Raises NotFoundError, PurgedError if it was purged."""
@@ -240,35 +235,22 @@ def list_parameters(index_id: uuid.UUID, query: types.DocumentQuery) -> dict[str
     }
 
 
-def unfinished(database: Database) -> Sequence[tuple[str, uuid.UUID]]:
-    """Return user and id of all users' documents that wait to be read, oldest first."""
-    return [(row["user_id"], row["id"]) for row in Queries(database, "documents").all("unfinished")]
-
-
 def to_document(row: Mapping[str, Any]) -> types.Document:
     """Make a document of a row of `documents`."""
+    is_postponed = row["status"] in types.UNFINISHED and row["error_code"] is not None
+    is_hidden = row["disabled"] or row["superseded_by"] is not None or row["deleted_at"] is not None
     values = {name: row[name] for name in types.Document.model_fields if name in row}
     values |= {
         "title": row["given_title"] or row["title"],
         "author": row["given_author"] or row["author"],
         "dated": row["given_date"] or row["dated"],
         "progress": _progress(row),
-        "retry_after": _retry_after(row),
-        "searchable": _is_searchable(row),
+        # One that is being read has a retry time too, in case its worker dies.
+        "retry_after": row.get("retry_after") if is_postponed else None,
+        # The SQL function `documents_in_scope` decides the same.
+        "searchable": row["chunk_count"] > 0 and not is_hidden,
     }
     return types.Document(**values)
-
-
-def _retry_after(row: Mapping[str, Any]) -> dt.datetime | None:
-    """Return the retry time of a postponed document; one that is being read has a time too, in case its worker dies."""
-    is_postponed = row["status"] in types.UNFINISHED and row["error_code"] is not None
-    return row.get("retry_after") if is_postponed else None
-
-
-def _is_searchable(row: Mapping[str, Any]) -> bool:
-    """Return what the SQL function `documents_in_scope` decides."""
-    hidden = row["disabled"] or row["superseded_by"] is not None or row["deleted_at"] is not None
-    return row["chunk_count"] > 0 and not hidden
 
 
 def _progress(row: Mapping[str, Any]) -> types.Progress:
@@ -418,10 +400,10 @@ class Sources:
             documents.setdefault(row["reference"], []).append(row["id"])
         return documents
 
-    def meant(self, index_id: uuid.UUID, sources: Sequence[str]) -> dict[str, set[uuid.UUID]]:
+    def resolve(self, index_id: uuid.UUID, sources: Sequence[str]) -> dict[str, set[uuid.UUID]]:
         """Return the documents of each source, which is given as in a filter, or by name or id."""
         documents: dict[str, set[uuid.UUID]] = {}
-        for row in self._queries.all("meant", index_id=index_id, sources=[*sources]):
+        for row in self._queries.all("resolve", index_id=index_id, sources=[*sources]):
             documents.setdefault(row["source"], set()).add(row["id"])
         return documents
 
@@ -510,8 +492,25 @@ class CollectionMoves:
             rows = [row for row in self._queries.run(connection, "going", ids=[*ids]) if row["index_id"] != index_id]
             self._require_compatible(connection, {row["index_id"] for row in rows}, index_id)
             for row in rows:
-                _require_movable(row)
-            self._require_no_duplicate(connection, rows, index_id)
+                if row["is_part"]:
+                    raise errors.ConflictError(
+                        N_("“{name}” is part of a mail or an archive. Move that."), name=row["name"]
+                    )
+                if row["follows_source"]:
+                    raise errors.ConflictError(
+                        N_("“{name}” follows a file of a folder, which would bring it back."), name=row["name"]
+                    )
+                if types.DocumentStatus(row["status"]) in types.UNFINISHED:
+                    raise errors.ConflictError(
+                        N_("“{name}” is being read. Move it when that is done."), name=row["name"]
+                    )
+            hashes = [row["sha256"] for row in rows]
+            twin = self._queries.run(connection, "twins", index_id=index_id, hashes=hashes).fetchone()
+            if twin:
+                raise errors.ConflictError(
+                    N_("The collection has the content of “{name}” already, there or in its trash. Leave it out."),
+                    name=twin["name"],
+                )
             moved = [row["id"] for row in rows]
             self._queries.run(connection, "move", ids=moved, index_id=index_id)
             audit_log.add_document_entries(self._database, connection, "document.move", moved)
@@ -521,7 +520,7 @@ class CollectionMoves:
         rows = self._queries.run(connection, "indexes", index_ids=[*sources, target_id])
         indexes = {index.id: index for index in map(to_index, rows)}
         if target_id not in indexes:
-            raise errors.NotFoundError(N_("There is no index {id}. List the indexes and check the id."), id=target_id)
+            raise unknown_index(target_id)
         target = indexes[target_id]
         for source in (indexes[source_id] for source_id in sources):
             if (source.space, source.chunking) != (target.space, target.chunking):
@@ -533,26 +532,6 @@ class CollectionMoves:
                     target=target.name,
                     source=source.name,
                 )
-
-    def _require_no_duplicate(self, connection: Connection, rows: Sequence[Row], target: uuid.UUID) -> None:
-        hashes = [row["sha256"] for row in rows]
-        twin = self._queries.run(connection, "twins", index_id=target, hashes=hashes).fetchone()
-        if twin:
-            raise errors.ConflictError(
-                N_("The collection has the content of “{name}” already, there or in its trash. Leave it out."),
-                name=twin["name"],
-            )
-
-
-def _require_movable(row: Row) -> None:
-    if row["is_part"]:
-        raise errors.ConflictError(N_("“{name}” is part of a mail or an archive. Move that."), name=row["name"])
-    if row["follows_source"]:
-        raise errors.ConflictError(
-            N_("“{name}” follows a file of a folder, which would bring it back."), name=row["name"]
-        )
-    if types.DocumentStatus(row["status"]) in types.UNFINISHED:
-        raise errors.ConflictError(N_("“{name}” is being read. Move it when that is done."), name=row["name"])
 
 
 MAX_ANNOTATIONS = 5000
@@ -569,7 +548,7 @@ class Annotations:
     def list(self, document_id: uuid.UUID) -> builtins.list[types.Annotation]:
         """Return a document's annotations in page order. Raises NotFoundError if the user may not see the document."""
         self._documents.get(document_id)
-        return [_to_annotation(row) for row in self._queries.all("list", document_id=document_id)]
+        return [types.Annotation(**row) for row in self._queries.all("list", document_id=document_id)]
 
     def add(self, document_id: uuid.UUID, regions: Sequence[types.Region], quote: str, note: str) -> types.Annotation:
         """Add an annotation.
@@ -595,11 +574,11 @@ class Annotations:
                 name=document.name,
                 count=f"{MAX_ANNOTATIONS:,}",
             )
-        return _to_annotation(added[0])
+        return types.Annotation(**added[0])
 
     def edit(self, document_id: uuid.UUID, annotation_id: uuid.UUID, note: str) -> types.Annotation:
         """Change the note of an annotation. Raises NotFoundError."""
-        return _to_annotation(self._change("edit", document_id, annotation_id, note=note))
+        return types.Annotation(**self._change("edit", document_id, annotation_id, note=note))
 
     def delete(self, document_id: uuid.UUID, annotation_id: uuid.UUID) -> None:
         """Delete an annotation. Raises NotFoundError."""
@@ -614,10 +593,6 @@ class Annotations:
             id=annotation_id,
             **values,
         )
-
-
-def _to_annotation(row: Mapping[str, Any]) -> types.Annotation:
-    return types.Annotation.model_validate(dict(row))
 
 
 UNREAD_PICTURES = "The words in its pictures could not be read. Read it again to try once more."

@@ -16,7 +16,7 @@ from psycopg.types.json import Jsonb
 from rag import errors, types
 from rag.messages import N_
 from rag.store.server import named_queries
-from rag.store.server.database import Queries, Row, UserDatabase
+from rag.store.server.database import Queries, UserDatabase
 
 LEXEME_BYTES = 44.0
 """Average size of an occurrence of a term in `postings`, with its share of rows and keys."""
@@ -81,7 +81,7 @@ class Indexes:
     def get(self, name: str) -> types.Index:
         """Return the index called `name`. Raises NotFoundError."""
         name = types.without_direction_controls(name)
-        return _named(self._queries.one("get", name=name), name)
+        return to_index(self._queries.get("get", _unknown_name(name), name=name))
 
     def find(self, name: str) -> types.Index:
         """Return the index of this name or id. Raises NotFoundError."""
@@ -89,14 +89,11 @@ class Indexes:
             index_id = uuid.UUID(name)
         except ValueError:
             return self.get(name)
-        return _named(self._queries.one("find", name=name, id=index_id), name)
+        return to_index(self._queries.get("find", _unknown_name(name), name=name, id=index_id))
 
     def get_by_id(self, index_id: uuid.UUID) -> types.Index:
         """Return the index with this id. Raises NotFoundError."""
-        row = self._queries.one("get_by_id", index_id=index_id)
-        if row is None:
-            raise unknown_index(index_id)
-        return to_index(row)
+        return to_index(self._queries.get("get_by_id", unknown_index(index_id), index_id=index_id))
 
     def list(self) -> list[types.Index]:
         """Return all indexes of the user by name."""
@@ -135,10 +132,7 @@ class Indexes:
 
     def version(self, index_id: uuid.UUID) -> IndexVersion:
         """Return the version of an index. Raises NotFoundError."""
-        row = self._queries.one("version", index_id=index_id)
-        if row is None:
-            raise unknown_index(index_id)
-        return IndexVersion(**row)
+        return IndexVersion(**self._queries.get("version", unknown_index(index_id), index_id=index_id))
 
     def growth(self, index_id: uuid.UUID) -> builtins.list[types.Growth]:
         """Return how the present content was added over time, in up to `GROWTH_STEPS` steps."""
@@ -164,9 +158,8 @@ class Indexes:
             return types.WordlessSummary()
         totals = [(row.pop("all_documents"), row.pop("all_pages")) for row in rows]
         documents, pages = totals[0]
-        return types.WordlessSummary(
-            documents=documents, pages=pages, worst=tuple(types.WordlessPages(**row) for row in rows)
-        )
+        worst = tuple(types.WordlessPages(**row) for row in rows)
+        return types.WordlessSummary(documents=documents, pages=pages, worst=worst)
 
     def sample(self, index_id: uuid.UUID, most: int) -> VectorSample:
         """Return up to `most` chunks, not yet placed on a map; the same chunks as long as the index is the same."""
@@ -193,19 +186,10 @@ class Indexes:
 
 def to_index(row: Mapping[str, Any]) -> types.Index:
     """Make an index of a row of `indexes`."""
-    return types.Index(
-        id=row["id"],
-        user_id=row["user_id"],
-        name=row["name"],
-        space=types.EmbeddingSpace(provider=row["provider"], model=row["model"], dimensions=row["dimensions"]),
-        chunking=types.ChunkingOptions(
-            chunk_size_chars=row["chunk_size_chars"],
-            chunk_overlap_chars=row["chunk_overlap_chars"],
-            min_chunk_chars=row["min_chunk_chars"],
-        ),
-        generation=row["generation"],
-        created_at=row["created_at"],
-    )
+    columns = {name: row[name] for name in ("id", "user_id", "name", "generation", "created_at")}
+    space = types.EmbeddingSpace(**{name: row[name] for name in types.EmbeddingSpace.model_fields})
+    chunking = types.ChunkingOptions(**{name: row[name] for name in types.ChunkingOptions.model_fields})
+    return types.Index(**columns, space=space, chunking=chunking)
 
 
 def unknown_index(index_id: object) -> errors.NotFoundError:
@@ -213,12 +197,8 @@ def unknown_index(index_id: object) -> errors.NotFoundError:
     return errors.NotFoundError(N_("There is no index {id}. List the indexes and check the id."), id=index_id)
 
 
-def _named(row: Row | None, name: str) -> types.Index:
-    if row is None:
-        raise errors.NotFoundError(
-            N_("There is no index {name}. List the indexes and check the name."), name=repr(name)
-        )
-    return to_index(row)
+def _unknown_name(name: str) -> errors.NotFoundError:
+    return errors.NotFoundError(N_("There is no index {name}. List the indexes and check the name."), name=repr(name))
 
 
 def _space_mismatch(index: types.Index, space: types.EmbeddingSpace) -> errors.IndexError:

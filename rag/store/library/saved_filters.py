@@ -1,8 +1,6 @@
 """Search filters that users save under a name."""
 
 import builtins
-from collections.abc import Mapping
-from typing import Any
 
 from psycopg.types.json import Jsonb
 
@@ -19,11 +17,11 @@ class SavedFilters:
 
     def list(self) -> builtins.list[types.SavedFilter]:
         """Return all saved filters in alphabetical order."""
-        return [_to_filter(row) for row in self._queries.all("list")]
+        return [types.SavedFilter(**row) for row in self._queries.all("list")]
 
     def get(self, name: str) -> types.SavedFilter:
         """Return a saved filter. Raises NotFoundError."""
-        return _to_filter(self._queries.get("get", _unknown(name), name=name))
+        return types.SavedFilter(**self._queries.get("get", _unknown(name), name=name))
 
     def put(self, name: str, filters: types.Filters) -> None:
         """Save filters under a name, replacing earlier ones."""
@@ -32,10 +30,6 @@ class SavedFilters:
     def delete(self, name: str) -> None:
         """Delete a saved filter. Raises NotFoundError."""
         self._queries.change("delete", _unknown(name), name=name)
-
-
-def _to_filter(row: Mapping[str, Any]) -> types.SavedFilter:
-    return types.SavedFilter(name=row["name"], filters=types.Filters.model_validate(row["filters"]))
 
 
 def _unknown(name: str) -> errors.NotFoundError:

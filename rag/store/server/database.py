@@ -5,6 +5,7 @@ import logging
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Self, TypeVar
 
 import procrastinate.exceptions
@@ -15,8 +16,7 @@ from psycopg import rows, sql
 from rag import errors, types
 from rag.messages import N_
 from rag.store.server import named_queries, timeouts
-from rag.store.server.connection_pool import CONNECT_SECONDS, BoundStatement, Pool, is_disconnected
-from rag.store.server.timeouts import ServerTimeout
+from rag.store.server.timeouts import ServerTimeout, WatchedConnection
 
 logger = logging.getLogger(__name__)
 
@@ -40,6 +40,21 @@ EXPLANATIONS = {
         "The database account may not do this. Give it the rights, or use another account in RAG_DATABASE_URL."
     ),
 }
+
+CONNECT_SECONDS = 10.0
+"""Timeout for a connection: a killed embedded server is back within a second or two."""
+RECONNECT_SECONDS = 5.0
+"""How long the pool itself tries to replace a lost connection; after that each caller makes it try again at once."""
+POLL_SECONDS = 0.5
+"""How often a caller that waits for a connection checks whether the server has timed out for others."""
+
+TIMEOUTS = (ServerTimeout, psycopg_pool.PoolTimeout)
+
+BoundStatement = tuple[sql.SQL | sql.Composed, Mapping[str, object]]
+"""A statement with its parameters."""
+
+_skip_check: ContextVar[bool] = ContextVar("skip_check", default=False)
+"""Whether the first statements of the transaction check the connection."""
 
 UNKNOWN_ORIGIN = types.RequestOrigin()
 
@@ -65,9 +80,9 @@ def store_errors() -> Iterator[None]:
 
 def _driver_errors() -> tuple[type[Exception], ...]:
     """Return the error types to translate. SQLAlchemy, which takes half a second to load, is not imported for it."""
-    own = (psycopg.Error, procrastinate.exceptions.ConnectorException)
-    of_sqlalchemy: type[Exception] | None = getattr(sys.modules.get("sqlalchemy.exc"), "SQLAlchemyError", None)
-    return (*own, of_sqlalchemy) if of_sqlalchemy else own
+    sqlalchemy = sys.modules.get("sqlalchemy.exc")
+    more = [sqlalchemy.SQLAlchemyError] if sqlalchemy else []
+    return (psycopg.Error, procrastinate.exceptions.ConnectorException, *more)
 
 
 def _driver_error(error: BaseException) -> BaseException:
@@ -81,7 +96,7 @@ def _translated(error: BaseException) -> errors.Error:
     details: dict[str, object] = {"sqlstate": sqlstate} if sqlstate else {}
     if isinstance(error, psycopg.DataError) and sqlstate in UNSTORABLE_STATES:
         return errors.ValidationError(UNSTORABLE, details=details)
-    if _is_timeout(error):
+    if isinstance(error, TIMEOUTS):
         return errors.StoreUnavailableError(UNANSWERED, details=details)
     if is_disconnected(error):
         return errors.StoreUnavailableError(LOST, details=details)
@@ -90,10 +105,6 @@ def _translated(error: BaseException) -> errors.Error:
     )
     message = next((text for kind, text in EXPLANATIONS.items() if isinstance(error, kind)), refused)
     return errors.StoreError(message, details=details)
-
-
-def _is_timeout(error: BaseException) -> bool:
-    return isinstance(error, ServerTimeout | psycopg_pool.PoolTimeout)
 
 
 def connect(url: str, *, autocommit: bool = False, renews: bool = False) -> Connection:
@@ -105,7 +116,7 @@ def connect(url: str, *, autocommit: bool = False, renews: bool = False) -> Conn
     try:
         return timeouts.connect(url, renews=renews, autocommit=autocommit, row_factory=rows.dict_row)
     except psycopg.Error as error:
-        raise errors.StoreUnavailableError(UNANSWERED if _is_timeout(error) else UNREACHABLE) from error
+        raise errors.StoreUnavailableError(UNANSWERED if isinstance(error, TIMEOUTS) else UNREACHABLE) from error
 
 
 def retry_once(read: Callable[[], Result]) -> Result:
@@ -119,6 +130,109 @@ def retry_once(read: Callable[[], Result]) -> Result:
         logger.warning("connection lost while reading; trying again")
     with store_errors():
         return read()
+
+
+class Pool(psycopg_pool.ConnectionPool[WatchedConnection]):
+    """Connections to one database, configured for our queries and checked on checkout."""
+
+    def __init__(self, url: str, size: int) -> None:
+        self._url = url
+        super().__init__(
+            url,
+            connection_class=WatchedConnection,
+            kwargs=lambda: timeouts.connection_parameters(url, timeouts.breaker_for(url).check_timeout_seconds),
+            min_size=1,
+            max_size=size,
+            timeout=CONNECT_SECONDS,
+            reconnect_timeout=RECONNECT_SECONDS,
+            configure=self._configure_new,
+            check=self._check_if_needed,
+            close_returns=True,  # SQLAlchemy closes connections to give them back
+            name="pagelight",
+            open=False,
+        )
+
+    @contextmanager
+    def checkout(self, deadline: timeouts.Deadline, first: Sequence[BoundStatement]) -> Iterator[WatchedConnection]:
+        """Lend a connection to the block, in a transaction that starts with the statements `first`, if any."""
+        connection = self.begin(deadline, first) if first else self._get(deadline)
+        try:
+            with connection:
+                yield connection
+        finally:
+            self.putconn(connection)
+
+    def begin(self, deadline: timeouts.Deadline, first: Sequence[BoundStatement]) -> WatchedConnection:
+        """Return a connection in a transaction that starts with `first`; the caller gives it back.
+
+        A lost connection is replaced.
+
+        Raises:
+            ServerTimeout: the server does not answer.
+            psycopg.Error: it refuses `first`.
+        """
+        while True:
+            token = _skip_check.set(True)
+            try:
+                connection = self._get(deadline)
+            finally:
+                _skip_check.reset(token)
+            try:
+                with self._check_timeout():
+                    for statement, parameters in first:
+                        connection.execute(statement, parameters)
+            except BaseException as error:
+                self.putconn(connection)
+                if not is_disconnected(error):
+                    raise
+            else:
+                return connection
+
+    def _get(self, deadline: timeouts.Deadline) -> WatchedConnection:
+        """Return a connection; give up as soon as the server times out for any caller."""
+        while True:
+            try:
+                return self.getconn(timeout=min(deadline.seconds_left, POLL_SECONDS))
+            except psycopg_pool.PoolTimeout as error:
+                if deadline.server_timed_out:
+                    raise ServerTimeout("the server did not answer others") from error
+                if not deadline.seconds_left:
+                    raise
+
+    def _check_if_needed(self, connection: WatchedConnection) -> None:
+        if not _skip_check.get():
+            with self._check_timeout():
+                self.check_connection(connection)
+
+    @contextmanager
+    def _check_timeout(self) -> Iterator[None]:
+        """Apply the timeout of trivial statements to the block."""
+        try:
+            with timeouts.deadline(self._url, timeouts.breaker_for(self._url).check_timeout_seconds):
+                yield
+        except ServerTimeout:
+            self.drain()  # the idle connections are dead too, and checking each would take the timeout again
+            raise
+
+    def _configure_new(self, connection: WatchedConnection) -> None:
+        connection.url = self._url
+        seconds = max(1.0, timeouts.breaker_for(self._url).timeout_seconds - timeouts.CANCEL_MARGIN_SECONDS)
+        connection.execute(named_queries.load("session")["limit"], {"milliseconds": round(1000 * seconds)})
+        configure(connection)
+
+
+def configure(connection: psycopg.Connection[Any]) -> None:
+    """Apply the session settings of every connection, see ``sql/session.sql``."""
+    connection.execute(named_queries.load("session")["settings"])
+    connection.commit()
+
+
+def is_disconnected(error: BaseException) -> bool:
+    """Return whether a statement failed because its connection was lost, so that another connection may succeed."""
+    if isinstance(error, psycopg.errors.AdminShutdown | psycopg.errors.CrashShutdown | psycopg.errors.CannotConnectNow):
+        return True
+    is_ours = isinstance(error, psycopg.OperationalError) and error.sqlstate is None
+    return is_ours and not isinstance(error, TIMEOUTS)
 
 
 class Database:
@@ -144,10 +258,6 @@ class Database:
     def search(self, work: "Callable[[Database], Result]") -> Result:
         """Run `work`, which only reads, on this database; see `ReplicatedDatabase`."""
         return work(self)
-
-    def check_connection(self) -> None:
-        """Raise StoreUnavailableError if the server accepts no connection, without the retries of the pool."""
-        connect(self.url).close()
 
     @contextmanager
     def time_limit(self, seconds: float | None = None, *, renews: bool = False) -> Iterator[timeouts.Deadline]:

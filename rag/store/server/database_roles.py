@@ -62,11 +62,11 @@ def prepare(connection: Connection, url: str, admin_url: str | None = None, *, a
     with store_errors(), connection.transaction():
         connection.execute(named_queries.load("session")["lock_migrations"])  # one process at a time changes roles
         connection.execute(named_queries.load("row_security")["create_roles"], {})
-        found = _existing_roles(connection, as_roles=as_roles)
+        roles = _existing_roles(connection, as_roles=as_roles)
         account = _account(connection)
-        can_back_up = BACKUP in found and _can_back_up(connection, account)
+        can_back_up = BACKUP in roles and _can_back_up(connection, account)
     without_roles = Access(url, administrator(url), admin, admin, is_enforced=False)
-    if not found >= REQUIRED_ROLES:
+    if not roles >= REQUIRED_ROLES:
         return without_roles
     if as_roles:
         app, worker, backup = (conninfo.make_conninfo(url, user=role) for role in (APP, WORKER, BACKUP))
@@ -99,8 +99,8 @@ def _with_option(url: str, option: str) -> str:
 def _existing_roles(connection: Connection, *, as_roles: bool) -> set[str]:
     """Return the roles that exist; refuse any with more rights than we gave it."""
     statements = named_queries.load("row_security")
-    found = connection.execute(statements["roles"]).fetchall()
-    excessive = [role["name"] for role in found if role["has_excess_rights"]]
+    roles = connection.execute(statements["roles"]).fetchall()
+    excessive = [role["name"] for role in roles if role["has_excess_rights"]]
     if excessive:
         role = excessive[0]
         raise errors.StoreError(
@@ -108,10 +108,10 @@ def _existing_roles(connection: Connection, *, as_roles: bool) -> set[str]:
             f"take its rights: ALTER ROLE {role} NOSUPERUSER NOBYPASSRLS NOCREATEROLE NOCREATEDB.",
             details={"roles": excessive},
         )
-    for role in found:
+    for role in roles:
         if as_roles and not role["can_login"]:
             connection.execute(statements["allow_login"].format(role=sql.Identifier(role["name"])))
-    return {role["name"] for role in found}
+    return {role["name"] for role in roles}
 
 
 def _account(connection: Connection) -> dict[str, Any]:

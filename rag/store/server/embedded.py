@@ -17,7 +17,6 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import psycopg
@@ -39,7 +38,7 @@ START_SECONDS = 120.0
 """Timeout for the start: it may have to end an earlier server and to replay `max_wal_size` of log."""
 CHECK_SECONDS = 1.0
 """How often each process checks that the supervisor runs."""
-SHARED_MEMORY_FOLDER = Path("/dev/shm")  # noqa: S108  # only its free space is read
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108  # only its free space is read
 SHARED_MEMORY_BYTES = 1 << 30
 
 SETTINGS = {
@@ -62,20 +61,44 @@ SETTINGS = {
 }
 
 
-@dataclass(frozen=True)
 class EmbeddedServer:
     """This process's lease on a running server, until `close` or the end of the process.
 
     `url` is the superuser's URL for psycopg. A forked process does not inherit the lease and has to take its own.
     """
 
-    data_dir: Path
-    url: str
-    _lease: "_Lease" = field(repr=False, compare=False)
+    def __init__(self, cluster: "cluster_directory.Cluster") -> None:
+        """Lock the file that counts this process among the users of the server."""
+        self.data_dir = cluster.data_dir
+        self.url = cluster.url
+        self._cluster = cluster
+        self._lock: int | None = server_supervisor.open_lock(cluster.root / server_supervisor.USERS_LOCK)
+        # A stopping supervisor holds the lock exclusively until it has stopped.
+        if not server_supervisor.lock(self._lock, fcntl.LOCK_SH, seconds=START_SECONDS):
+            self.close()
+            raise errors.StoreError(
+                N_("The database server in {path} has been stopping for too long. Try again later."), path=cluster.root
+            )
+        os.register_at_fork(after_in_child=self.close)
+
+    def keep_running(self) -> None:
+        """Restart a killed supervisor while the lease lasts."""
+        time.sleep(CHECK_SECONDS)
+        while self._lock is not None:  # no Event: after a fork its lock could stay taken
+            try:
+                with _start_lock(self._cluster.root) as is_ours:  # or another process is starting it
+                    if is_ours and not _is_supervised(self._cluster.root):
+                        logger.warning("The database server has lost its supervisor. Starting it again.")
+                        _ensure_served(self._cluster)
+            except (errors.Error, OSError) as error:
+                logger.warning("The database server is not back: %s", error)
+            time.sleep(CHECK_SECONDS)
 
     def close(self) -> None:
         """Give up the lease. The server stops with the last one. Closing again does nothing."""
-        self._lease.close()
+        descriptor, self._lock = self._lock, None
+        if descriptor is not None:
+            os.close(descriptor)
 
 
 def binaries() -> Path:
@@ -103,54 +126,27 @@ def start(root: Path) -> EmbeddedServer:
     cluster = cluster_directory.Cluster(root.expanduser().resolve(), cluster_directory.server_account())
     with _folder_errors(cluster.root), contextlib.ExitStack() as undo:
         cluster_directory.make_root(cluster)
-        lease = _Lease(cluster.root)
-        undo.callback(lease.close)
-        with _start_lock(cluster.root):
+        server = EmbeddedServer(cluster)
+        undo.callback(server.close)
+        with _start_lock(cluster.root, seconds=2 * START_SECONDS) as is_ours:
+            if not is_ours:
+                raise errors.StoreError(
+                    N_("Another process has been starting the database in {path} for too long."), path=cluster.root
+                )
             cluster_directory.ensure_cluster(cluster)
             rules_changed = cluster_directory.write_access_rules(cluster)
             _ensure_served(cluster)
             if rules_changed:
-                _reload(cluster)
+                with connect(cluster.url, autocommit=True) as connection:
+                    connection.execute(named_queries.load("session")["reload"])
         undo.pop_all()
-    lease.keep(cluster)
-    return EmbeddedServer(data_dir=cluster.data_dir, url=cluster.url, _lease=lease)
+    threading.Thread(target=server.keep_running, name="database-keeper", daemon=True).start()
+    return server
 
 
 def address(root: Path) -> str:
     """Return the URL for connecting by hand to the running server under `root`; it has no secret."""
     return cluster_directory.Cluster(root.expanduser().resolve(), cluster_directory.server_account()).url
-
-
-class _Lease:
-    """A shared lock that counts this process among the users of the server."""
-
-    def __init__(self, root: Path) -> None:
-        self._descriptor: int | None = server_supervisor.open_lock(root / server_supervisor.USERS_LOCK)
-        # A stopping supervisor holds the lock exclusively until it has stopped.
-        if not server_supervisor.lock(self._descriptor, fcntl.LOCK_SH, seconds=START_SECONDS):
-            self.close()
-            raise errors.StoreError(
-                N_("The database server in {path} has been stopping for too long. Try again later."), path=root
-            )
-        os.register_at_fork(after_in_child=self.close)
-
-    def keep(self, cluster: cluster_directory.Cluster) -> None:
-        """Start a thread that restarts a killed supervisor while the lease lasts."""
-        threading.Thread(target=self._keep, args=(cluster,), name="database-keeper", daemon=True).start()
-
-    def _keep(self, cluster: cluster_directory.Cluster) -> None:
-        time.sleep(CHECK_SECONDS)
-        while self._descriptor is not None:  # no Event: after a fork its lock could stay taken
-            try:
-                _restart_supervisor(cluster)
-            except (errors.Error, OSError) as error:
-                logger.warning("The database server is not back: %s", error)
-            time.sleep(CHECK_SECONDS)
-
-    def close(self) -> None:
-        descriptor, self._descriptor = self._descriptor, None
-        if descriptor is not None:
-            os.close(descriptor)
 
 
 def _refuse_windows() -> None:
@@ -179,15 +175,11 @@ def _folder_errors(root: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _start_lock(root: Path) -> Iterator[None]:
-    """Lock the creation of the cluster and the start of the server against other processes."""
+def _start_lock(root: Path, *, seconds: float = 0.0) -> Iterator[bool]:
+    """Lock the creation of the cluster and the start of the server, and give whether this process has the lock."""
     descriptor = server_supervisor.open_lock(root / START_LOCK)
     try:
-        if not server_supervisor.lock(descriptor, fcntl.LOCK_EX, seconds=2 * START_SECONDS):
-            raise errors.StoreError(
-                N_("Another process has been starting the database in {path} for too long."), path=root
-            )
-        yield
+        yield server_supervisor.lock(descriptor, fcntl.LOCK_EX, seconds=seconds)
     finally:
         os.close(descriptor)
 
@@ -206,23 +198,6 @@ def _ensure_served(cluster: cluster_directory.Cluster) -> None:
         if time.monotonic() > deadline:
             raise _start_error(cluster, log_start, f"did not accept connections within {START_SECONDS:.0f} s")
         time.sleep(server_supervisor.POLL_SECONDS)
-
-
-def _restart_supervisor(cluster: cluster_directory.Cluster) -> None:
-    """Start the supervisor if there is none, unless another process is doing so."""
-    descriptor = server_supervisor.open_lock(cluster.root / START_LOCK)
-    try:
-        if server_supervisor.lock(descriptor, fcntl.LOCK_EX) and not _is_supervised(cluster.root):
-            logger.warning("The database server has lost its supervisor. Starting it again.")
-            _ensure_served(cluster)
-    finally:
-        os.close(descriptor)
-
-
-def _reload(cluster: cluster_directory.Cluster) -> None:
-    """Make a running server reload its access rules."""
-    with connect(cluster.url, autocommit=True) as connection:
-        connection.execute(named_queries.load("session")["reload"])
 
 
 def _is_supervised(root: Path) -> bool:
@@ -253,36 +228,34 @@ def _start_supervisor(cluster: cluster_directory.Cluster) -> None:
     """Start the supervisor as a daemon that inherits none of our files."""
     if cluster.socket_dir != cluster.data_dir:
         cluster_directory.make_private_folder(cluster, cluster.socket_dir)
+    # A parallel HNSW build needs more than the 64 MB that /dev/shm has in containers by default.
+    is_large = not SHARED_MEMORY.exists() or shutil.disk_usage(SHARED_MEMORY).free >= SHARED_MEMORY_BYTES
+    settings = SETTINGS | {
+        "recovery_init_sync_method": cluster_directory.SYNC_METHOD,
+        "dynamic_shared_memory_type": "posix" if is_large else "mmap",
+    }
+    options = [option for name, value in settings.items() for option in ("-c", f"{name}={value}")]
+    postgres: list[str | Path] = [cluster_directory.accessible_binaries(cluster) / "postgres", "-D", cluster.data_dir]
     account = f"{cluster.account.uid}:{cluster.account.gid}" if cluster.account else ""
-    supervisor = [sys.executable, "-I", "-S", server_supervisor.__file__]
-    arguments = [str(cluster.root), str(cluster.socket_dir), account, *_server_command(cluster)]
+    supervisor: list[str | Path] = [
+        sys.executable,
+        "-I",
+        "-S",
+        server_supervisor.__file__,
+        cluster.root,
+        cluster.socket_dir,
+        account,
+    ]
     cluster.log.touch(mode=0o600)
     with cluster.log.open("ab") as log:
         subprocess.run(
-            [*supervisor, *arguments],
+            [*supervisor, *postgres, "-k", cluster.socket_dir, *options],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             start_new_session=True,
             check=False,
         )
-
-
-def _server_command(cluster: cluster_directory.Cluster) -> list[str]:
-    system = {
-        "recovery_init_sync_method": cluster_directory.SYNC_METHOD,
-        "dynamic_shared_memory_type": _shared_memory_type(),
-    }
-    options = [option for name, value in (SETTINGS | system).items() for option in ("-c", f"{name}={value}")]
-    postgres = cluster_directory.accessible_binaries(cluster) / "postgres"
-    return [str(postgres), "-D", str(cluster.data_dir), "-k", str(cluster.socket_dir), *options]
-
-
-def _shared_memory_type() -> str:
-    """Return "mmap" if /dev/shm is too small for a parallel HNSW build; containers have 64 MB by default."""
-    if not SHARED_MEMORY_FOLDER.exists():
-        return "posix"
-    return "posix" if shutil.disk_usage(SHARED_MEMORY_FOLDER).free >= SHARED_MEMORY_BYTES else "mmap"
 
 
 def _start_error(cluster: cluster_directory.Cluster, log_start: int, what: str) -> errors.StoreError:

@@ -50,15 +50,11 @@ def upgrade(connection: Connection, *, until: str | None = None, folder: Path = 
                 if script is not None:
                     _run(connection, script)
                 connection.execute(session["record_migration"], {"name": name})
-        _protect(connection, tables(folder))
-
-
-def _protect(connection: Connection, tables: tuple[str, ...]) -> None:
-    """Enable row-level security on every table with users' data, even if a migration forgot it."""
-    statements = named_queries.load("row_security")
-    connection.execute(statements["protect"], {"tables": [*tables]})
-    connection.execute(statements["protect_chunks"])
-    connection.execute(statements["grant"], {})
+        # Every table with users' data has row-level security, even if a migration forgot it.
+        row_security = named_queries.load("row_security")
+        connection.execute(row_security["protect"], {"tables": [*tables(folder)]})
+        connection.execute(row_security["protect_chunks"])
+        connection.execute(row_security["grant"], {})
 
 
 def _run(connection: Connection, script: str) -> None:
@@ -91,8 +87,8 @@ def tables(folder: Path = FOLDER) -> tuple[str, ...]:
 
 def applied(connection: Connection) -> tuple[str, ...]:
     """Return our migrations in the database, in order, unknown ones included."""
-    found = {row["name"] for row in connection.execute(named_queries.load("session")["list_migrations"])}
-    return tuple(sorted(name for name in found if re.match(r"\d{4}_", name)))
+    rows = connection.execute(named_queries.load("session")["list_migrations"])
+    return tuple(sorted(row["name"] for row in rows if re.match(r"\d{4}_", row["name"])))
 
 
 @functools.cache
@@ -105,25 +101,25 @@ def _name(file: abc.Traversable) -> str:
     return file.name.removesuffix(".sql")
 
 
-def is_newer(found: tuple[str, ...], known: tuple[str, ...]) -> bool:
-    """Return whether `found` has all `known` migrations and further ones."""
-    return len(found) > len(known) and found[: len(known)] == known
+def is_newer(present: tuple[str, ...], known: tuple[str, ...]) -> bool:
+    """Return whether `present` has all `known` migrations and further ones."""
+    return len(present) > len(known) and present[: len(known)] == known
 
 
-def _require_known(found: tuple[str, ...], known: tuple[str, ...]) -> None:
+def _require_known(present: tuple[str, ...], known: tuple[str, ...]) -> None:
     """Raise StoreError for a schema that is not a prefix of our migrations: writing to it could destroy data."""
-    if found == known[: len(found)]:
+    if present == known[: len(present)]:
         return
-    if is_newer(found, known):
+    if is_newer(present, known):
         raise errors.StoreError(
             "The database was set up by a newer version of Pagelight. Update Pagelight, or use another database.",
-            details={"migrations": [*found[len(known) :]]},
+            details={"migrations": [*present[len(known) :]]},
         )
     raise errors.StoreError(
         "The database has the schema of a development version of Pagelight, which cannot be upgraded. Save your "
         "documents and chats with `pagelight export` of that version, then set RAG_DATA_DIR to a new folder, or "
         "RAG_DATABASE_URL to an empty database, and add them there.",
-        details={"migrations": [*found]},
+        details={"migrations": [*present]},
     )
 
 

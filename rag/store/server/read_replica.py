@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from rag import errors
 from rag.store.server import timeouts
-from rag.store.server.database import Database, Queries, Result, Row
+from rag.store.server.database import Database, Queries, Result, Row, connect
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ class ReplicatedDatabase(Database):
         give_up_at = time.monotonic() + WAIT_SECONDS
         with self._replica.time_limit(POSITION_TIMEOUT_SECONDS):
             if not self._is_connected:
-                self._replica.check_connection()
+                connect(self._replica.url).close()  # without the retries of the pool
                 self._is_connected = True
             while not (self._replica_positions.one("has", **position) or {}).get("present"):
                 if time.monotonic() > give_up_at:

@@ -170,8 +170,8 @@ def processes_in(folder: Path) -> list[int]:
     """Return the processes whose working directory is `folder`; that of a server process is its data directory."""
     if sys.platform == "darwin":
         lsof = ["/usr/sbin/lsof", "-a", "-t", "-d", "cwd", folder]
-        found = subprocess.run(lsof, stdout=subprocess.PIPE, check=False)
-        return [int(pid) for pid in found.stdout.split()]
+        listing = subprocess.run(lsof, stdout=subprocess.PIPE, check=False)
+        return [int(pid) for pid in listing.stdout.split()]
     pids = []
     for cwd in Path("/proc").glob("[0-9]*/cwd"):
         with suppress(OSError):  # ended, a zombie, or not readable for us

@@ -91,8 +91,8 @@ _breakers: dict[str, CircuitBreaker] = {}
 @functools.lru_cache(64)
 def breaker_for(url: str) -> CircuitBreaker:
     """Return the circuit breaker of a URL's server, shared by all accounts and databases on it."""
-    given = conninfo.conninfo_to_dict(url)
-    server = "\n".join(str(given.get(name) or "") for name in ("host", "hostaddr", "port", "service"))
+    parameters = conninfo.conninfo_to_dict(url)
+    server = "\n".join(str(parameters.get(name) or "") for name in ("host", "hostaddr", "port", "service"))
     return _breakers.setdefault(server, CircuitBreaker())
 
 
@@ -237,6 +237,6 @@ def is_unresponsive(url: str, seconds: float = BACKGROUND_CHECK_TIMEOUT_SECONDS)
 
 def connection_parameters(url: str, seconds: float) -> dict[str, Any]:
     """Return the connect timeout and the TCP parameters for libpq, without those that the URL sets."""
-    given = conninfo.conninfo_to_dict(url)
+    parameters = conninfo.conninfo_to_dict(url)
     wanted = {"connect_timeout": max(2, int(seconds)), **TCP}
-    return {name: value for name, value in wanted.items() if given.get(name) is None}
+    return {name: value for name, value in wanted.items() if parameters.get(name) is None}

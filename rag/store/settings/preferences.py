@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 import filelock
 import pydantic
@@ -43,14 +42,6 @@ class SavedPreferences:
     dismissed: frozenset[str] = frozenset()
 
 
-class _Version(NamedTuple):
-    """Changes whenever the file does, which is never changed in place."""
-
-    inode: int
-    modified_ns: int
-    size: int
-
-
 class Preferences:
     """The preferences of one data folder. Without a file nothing is set, and the key ring is not read."""
 
@@ -58,7 +49,7 @@ class Preferences:
         self._file = folder / FILE_NAME
         self._keys = VendorKeys(folder)
         self._lock = threading.RLock()
-        self._version: _Version | None = None
+        self._version: tuple[int, int, int] | None = None
         self._saved = SavedPreferences()
 
     def get(self) -> SavedPreferences:
@@ -99,19 +90,20 @@ class Preferences:
         with self._changing() as file:
             file.dismissed |= {note}
 
-    def _current_version(self) -> _Version | None:
+    def _current_version(self) -> tuple[int, int, int] | None:
+        """Return what changes whenever the file does, which is never changed in place."""
         try:
             status = self._file.stat()
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
             raise self._unreadable() from error
-        return _Version(status.st_ino, status.st_mtime_ns, status.st_size)
+        return status.st_ino, status.st_mtime_ns, status.st_size
 
     def _load(self) -> SavedPreferences:
         file = self._read()
-        found = {setting: self._keys.get(setting, place) for setting, place in file.keys.items()}
-        keys = {setting: secret for setting, secret in found.items() if secret is not None}
+        secrets = {setting: self._keys.get(setting, place) for setting, place in file.keys.items()}
+        keys = {setting: secret for setting, secret in secrets.items() if secret is not None}
         return SavedPreferences(choices=file.choices, places=file.keys, keys=keys, dismissed=file.dismissed)
 
     def _read(self) -> _File:

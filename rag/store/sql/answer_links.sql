@@ -5,7 +5,7 @@ FROM answer_links l JOIN conversations c ON c.user_id = l.user_id AND c.id = l.c
 WHERE l.user_id = :user_id AND (:conversation_id::uuid IS NULL OR l.conversation_id = :conversation_id::uuid)
 ORDER BY l.created_at, l.id;
 
--- name: give
+-- name: share
 -- For a conversation of the user's own, or an answer in it. Repeating it changes nothing.
 INSERT INTO answer_links (user_id, id, conversation_id, message_id, grantee_kind, grantee)
 SELECT c.user_id, :id, c.id, :message_id::uuid, :grantee_kind, :grantee
@@ -18,12 +18,12 @@ ON CONFLICT (user_id, conversation_id, coalesce(message_id, '00000000-0000-0000-
 DO UPDATE SET grantee = excluded.grantee
 RETURNING *, (SELECT c.title FROM conversations c WHERE c.user_id = :user_id AND c.id = :conversation_id) AS title, xmax = 0 AS is_new;
 
--- name: withdraw
+-- name: unshare
 DELETE FROM answer_links WHERE user_id = :user_id AND id = :id
 RETURNING *, (SELECT c.title FROM conversations c
               WHERE c.user_id = answer_links.user_id AND c.id = answer_links.conversation_id) AS title;
 
--- name: with_me
+-- name: shared_with_me
 -- What others share with the user.
 SELECT s.user_id AS owner, s.owner_name, s.id, s.conversation_id, s.message_id, s.title, s.created_at, s.index_id
 FROM answers_shown_to(:user_id) s

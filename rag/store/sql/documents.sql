@@ -188,11 +188,3 @@ WITH gone AS (
 )
 SELECT g.id, g.number, g.name, r.rows, r.chunks, r.vectors
 FROM gone g, LATERAL rows_of_document(g.user_id, g.id, g.number) AS r;
-
--- name: unfinished
--- For workers, of all users: ids only.
-SELECT user_id, id
-FROM documents
-WHERE status IN ('queued', 'parsing', 'embedding') AND deleted_at IS NULL
-ORDER BY created_at, number;
-

@@ -81,3 +81,10 @@ SELECT EXISTS (
     WHERE status IN ('queued', 'parsing', 'embedding') AND deleted_at IS NULL AND queued_at IS NOT NULL AND NOT renewing
       AND (retry_after IS NULL OR retry_after <= clock_timestamp())
 ) AS waiting;
+
+-- name: unfinished
+-- For workers, of all users: ids only.
+SELECT user_id, id
+FROM documents
+WHERE status IN ('queued', 'parsing', 'embedding') AND deleted_at IS NULL
+ORDER BY created_at, number;

@@ -6,7 +6,7 @@ SELECT user_id, permission FROM shared_with(:asker) WHERE index_id = :within;
 -- For a writing transaction: a withdrawal waits for it, or it waits for the withdrawal.
 SELECT s.user_id FROM shares s WHERE s.index_id = :within FOR KEY SHARE;
 
--- name: with_me
+-- name: shared_with_me
 -- Collections that others share with the user.
 SELECT (s.collection).*, s.permission, s.owner_name
 FROM shared_collections(:user_id) s
@@ -27,7 +27,7 @@ ORDER BY i.name, s.grantee_kind, s.grantee;
 -- Returns nobody for users who may not share.
 SELECT c.* FROM colleagues(:user_id, :is_admin) c ORDER BY c.kind DESC, lower(coalesce(c.name, c.email, c.id)), c.id;
 
--- name: give
+-- name: share
 -- For curators, admins, and those whom the configuration makes admins.
 INSERT INTO shares (user_id, index_id, grantee_kind, grantee, permission)
 SELECT i.user_id, i.id, :grantee_kind, :grantee, :permission
@@ -37,7 +37,7 @@ WHERE i.user_id = :user_id AND i.id = :index_id
 ON CONFLICT (user_id, index_id, grantee_kind, grantee) DO UPDATE SET permission = excluded.permission
 RETURNING *, (SELECT i.name FROM indexes i WHERE i.user_id = :user_id AND i.id = :index_id);
 
--- name: withdraw
+-- name: unshare
 DELETE FROM shares
 WHERE user_id = :user_id AND index_id = :index_id AND grantee_kind = :grantee_kind AND grantee = :grantee
 RETURNING *, (SELECT i.name FROM indexes i WHERE i.user_id = :user_id AND i.id = :index_id);

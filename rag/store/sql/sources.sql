@@ -24,7 +24,7 @@ JOIN documents d ON d.user_id = :user_id AND d.index_id = :index_id AND is_withi
   AND (d.id::text = lower(r.reference) OR d.superseded_by IS NULL AND (
            d.source = r.reference OR encode(sha256(convert_to(d.source, 'UTF8')), 'hex') = lower(r.reference)));
 
--- name: meant
+-- name: resolve
 -- As in a filter of sources, or by name or id.
 SELECT s.source, d.id
 FROM unnest(:sources::text[]) AS s (source)

@@ -1,9 +1,9 @@
-"""User accounts: roles, groups, quotas and what users store."""
+"""User accounts: roles, groups, quotas, what users store, and logins, which can be ended whatever their cookies say."""
 
 import builtins
 import datetime as dt
-from collections.abc import Mapping, Sequence
-from typing import Any
+import uuid
+from collections.abc import Sequence
 
 from rag import errors, types
 from rag.config import MEGABYTE
@@ -11,12 +11,11 @@ from rag.messages import N_
 from rag.store.jobs.jobs import to_job
 from rag.store.server.database import Connection, Database, Queries, Row, UserDatabase
 from rag.store.users import audit_log
-from rag.store.users.api_keys import to_key
 
 AUDIT_ACTIONS = {"role": "account.role", "groups": "account.groups", "quota_bytes": "account.quota"}
 """The audit log's names for changes of an account."""
 SEEN_SECONDS = 60.0
-"""Precision of the time when a user was last seen, so that not every request writes."""
+"""Precision of the time when a user was last seen, or a key last used, so that not every request writes."""
 
 
 class OwnAccount:
@@ -29,11 +28,11 @@ class OwnAccount:
     def get(self) -> types.Account:
         """Return the account; that of a member if there is no row."""
         row = self._queries.one("get")
-        return types.Account.model_validate(_with_groups(row)) if row else types.Account(user_id=self._database.user_id)
+        return types.Account(**row) if row else types.Account(user_id=self._database.user_id)
 
     def storage(self, default_quota: int | None) -> types.Storage:
         """Return the bytes used and allowed; `default_quota` is for users without one of their own."""
-        return types.Storage.model_validate(self._queries.all("storage", quota_bytes=default_quota)[0])
+        return types.Storage(**self._queries.all("storage", quota_bytes=default_quota)[0])
 
     def lock_quota(self, connection: Connection, default_quota: int | None) -> int | None:
         """Return the user's quota, locked until the transaction ends so that no other upload uses it."""
@@ -51,7 +50,7 @@ class OwnAccount:
             raise errors.QuotaError(
                 N_("There is no room for {name}: the collection's owner has used what they may."), name=name
             )
-        raise over_quota(name, size, types.Storage.model_validate(storage))
+        raise over_quota(name, size, types.Storage(**storage))
 
     def see(self) -> None:
         """Update when the user was last seen, and create the row if there is none."""
@@ -119,28 +118,113 @@ def audit_change(
     audit_log.add_entry(database, connection, AUDIT_ACTIONS[name], subject, details=details)
 
 
+class Logins:
+    """A user's rows of the table `logins`."""
+
+    def __init__(self, database: UserDatabase) -> None:
+        self._database = database
+        self._queries = Queries(database, "accounts")
+
+    def open(
+        self,
+        login_id: uuid.UUID,
+        started_at: dt.datetime,
+        *,
+        name: str | None = None,
+        email: str | None = None,
+        role: types.Role | None = None,
+        groups: Sequence[str] | None = None,
+    ) -> None:
+        """Open a login and save what the provider says of the user. `groups` replace those of an earlier login.
+
+        A role or groups of None are kept. Nothing happens for a login that is open or was ended, or that was issued
+        before all logins were ended.
+        """
+        with self._database.transaction() as connection:
+            before = lock(self._database, connection)
+            login = {"login_id": login_id, "started_at": started_at}
+            if before is None or not self._queries.run(connection, "open_login", **login).fetchall():
+                return
+            profile = {"name": name, "email": email, "role": role and role.value}
+            for after in self._queries.run(connection, "log_in", **login, **profile).fetchall():
+                audit_change(self._database, connection, "role", before["role"], after["role"], by_login=True)
+            if groups is not None:
+                replace_groups(self._database, connection, groups, by_login=True)
+            self._audit(connection, "open")
+
+    def is_open(self, login_id: uuid.UUID) -> bool:
+        """Return whether a login was opened and has not been ended."""
+        row = self._queries.one("find_login", login_id=login_id, precision_seconds=SEEN_SECONDS)
+        if row and row["is_stale"]:
+            self._queries.write("touch_login", login_id=login_id)
+            OwnAccount(self._database).see()
+        return row is not None
+
+    def accepts(self, issued_at: dt.datetime) -> bool:
+        """Return whether a token that was issued to the user at that time is still valid."""
+        row = self._queries.one("accepts", issued_at=issued_at)
+        return bool(row and row["accepted"])
+
+    def list(self, lifetime: dt.timedelta) -> builtins.list[types.Login]:
+        """Return open logins that are not older than `lifetime`, the last seen first."""
+        rows = self._queries.all("list_logins", lifetime_seconds=lifetime.total_seconds())
+        return [types.Login(**row) for row in rows]
+
+    def end(self, login_id: uuid.UUID) -> None:
+        """End a login, so that its cookie is refused."""
+        with self._database.transaction() as connection:
+            if self._queries.run(connection, "end_login", login_id=login_id).rowcount:
+                self._audit(connection, "end")
+
+    def end_all(self) -> None:
+        """End every login, and refuse every token issued until now."""
+        with self._database.transaction() as connection:
+            for query in ("ensure", "end_what_was_issued", "end_logins"):
+                self._queries.run(connection, query)
+            self._audit(connection, "end_all")
+
+    def _audit(self, connection: Connection, what: str) -> None:
+        subject = audit_log.Subject("account", self._database.user_id)
+        audit_log.add_entry(self._database, connection, f"login.{what}", subject)
+
+
 class Accounts:
-    """The accounts of all users. The caller has to check that the user is an admin."""
+    """The accounts of all users. The caller has to check that the user is an admin, where it is not a key that asks."""
 
     def __init__(self, database: Database) -> None:
         self._queries = Queries(database, "accounts")
+        self._keys = Queries(database, "api_keys")
 
     def list(self, lifetime: dt.timedelta) -> builtins.list[types.AccountUse]:
         """Return every user who was seen or owns something, with usage; logins older than `lifetime` do not count."""
         rows = self._queries.all("list_all", lifetime_seconds=lifetime.total_seconds())
-        return [types.AccountUse.model_validate(_with_groups(row)) for row in rows]
+        return [types.AccountUse(**row) for row in rows]
 
     def api_keys(self) -> builtins.list[types.ApiKey]:
         """Return all users' API keys without secrets, expired and revoked ones too, the latest first."""
-        return [to_key(row) for row in self._queries.all("all_keys")]
+        return [types.ApiKey(**row) for row in self._queries.all("all_keys")]
+
+    def find_key(self, digest: bytes) -> types.ApiKey | None:
+        """Return the valid key whose secret has this SHA-256 digest, of any user; None if there is none.
+
+        The database need not compare digests in constant time: nobody can choose a secret by the start of its digest.
+        """
+        row = self._keys.one("find", digest=digest, precision_seconds=SEEN_SECONDS)
+        if row is None:
+            return None
+        if row.pop("is_stale"):
+            self._keys.write("touch", user_id=row["user_id"], key_id=row["id"], precision_seconds=SEEN_SECONDS)
+            self._queries.write("see", user_id=row["user_id"], precision_seconds=SEEN_SECONDS)
+        return types.ApiKey(**row)
+
+    def keys_exist(self) -> bool:
+        """Return whether anyone has a key that was not revoked; an expired one counts, or it would open access."""
+        row = self._keys.one("exist")
+        return bool(row and row["present"])
 
     def jobs(self, limit: int) -> builtins.list[types.Job]:
         """Return all users' jobs without their results, the latest first."""
         return [to_job(row) for row in self._queries.all("all_jobs", limit=limit)]
-
-
-def _with_groups(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {**row, "groups": tuple(row["groups"]), "groups_by_login": tuple(row["groups_by_login"])}
 
 
 def over_quota(name: str, size: int, storage: types.Storage) -> errors.QuotaError:

@@ -10,8 +10,7 @@ import psycopg
 from psycopg.types.json import Jsonb
 
 from rag import errors, types
-from rag.store.server.connection_pool import configure
-from rag.store.server.database import Connection, Database, Queries, UserDatabase, connect, store_errors
+from rag.store.server.database import Connection, Database, Queries, UserDatabase, configure, connect, store_errors
 from rag.store.server.named_queries import load
 
 EVERYTHING = types.AuditFilter()
@@ -38,11 +37,10 @@ class Audit:
         self._queries = Queries(database, "audit")
 
     def list(
-        self, asked: types.AuditFilter = EVERYTHING, *, limit: int | None = LIMIT, below: int | None = None
+        self, filters: types.AuditFilter = EVERYTHING, *, limit: int | None = LIMIT, below: int | None = None
     ) -> builtins.list[types.AuditEntry]:
         """Return entries, the latest first; `below` gives those with a smaller id."""
-        rows = self._queries.all("list", **_list_parameters(asked, limit, below), sees_all=False)
-        return [types.AuditEntry(**row) for row in rows]
+        return _list(self._queries, filters, limit=limit, below=below, sees_all=False)
 
     def add(self, action: str, *subjects: Subject, owner: str | None = None, **details: object) -> None:
         """Add an entry for each subject about an action outside this database, such as a login or an export."""
@@ -60,11 +58,10 @@ class AuditOfAllUsers:
         self._queries = Queries(database, "audit")
 
     def list(
-        self, asked: types.AuditFilter = EVERYTHING, *, limit: int | None = LIMIT, below: int | None = None
+        self, filters: types.AuditFilter = EVERYTHING, *, limit: int | None = LIMIT, below: int | None = None
     ) -> builtins.list[types.AuditEntry]:
         """Return entries, the latest first; `below` gives those with a smaller id."""
-        rows = self._queries.all("list", **_list_parameters(asked, limit, below), sees_all=True, user_id="")
-        return [types.AuditEntry(**row) for row in rows]
+        return _list(self._queries, filters, limit=limit, below=below, sees_all=True, user_id="")
 
     def forget(self, before: dt.datetime, *, actor: str, door: str) -> int:
         """Delete entries before a time, record that `actor` did so, and return their number.
@@ -82,15 +79,10 @@ class AuditOfAllUsers:
             return int(cursor.fetchall()[0]["rows"])
 
 
-def _list_parameters(asked: types.AuditFilter, limit: int | None, below: int | None) -> dict[str, object]:
-    return {
-        "since": asked.since,
-        "until": asked.until,
-        "of_actor": asked.actor or None,
-        "of_action": asked.action or None,
-        "limit": limit,
-        "below": below,
-    }
+def _list(queries: Queries, filters: types.AuditFilter, **parameters: object) -> list[types.AuditEntry]:
+    wanted = {"of_actor": filters.actor or None, "of_action": filters.action or None}
+    rows = queries.all("list", since=filters.since, until=filters.until, **wanted, **parameters)
+    return [types.AuditEntry(**row) for row in rows]
 
 
 def add_entry(
@@ -119,5 +111,5 @@ def add_entry(
 
 def add_document_entries(database: UserDatabase, connection: Connection, action: str, ids: Iterable[uuid.UUID]) -> None:
     """Add an entry for each of some existing documents, in the transaction of the action."""
-    if asked := [*ids]:
-        connection.execute(load("audit")["add_documents"], database.bind({"action": action, "ids": asked}))
+    if document_ids := [*ids]:
+        connection.execute(load("audit")["add_documents"], database.bind({"action": action, "ids": document_ids}))

@@ -1,12 +1,31 @@
-"""Shares: which user or group may use which collection of another user."""
+"""Shares: which user or group may use which collection of another user, and their access to it.
+
+In a shared collection three checks protect the rest of the owner's data, and none of them trusts the caller:
+
+- each transaction starts as the asker's, and checks that the index is still shared (`shared_with`) by the same owner;
+- only statements that are restricted to one index in their SQL (`:within`) are run, all others are refused;
+- a share for reading gets a read-only transaction.
+"""
 
 import builtins
+import datetime as dt
 import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NoReturn
 
-from rag import types
+import psycopg
+
+from rag import errors, types
+from rag.messages import N_
+from rag.store.files.pending_deletions import PendingDeletions
 from rag.store.library import documents
-from rag.store.library.indexes import to_index
-from rag.store.server.database import Queries, UserDatabase
+from rag.store.library.documents import Documents
+from rag.store.library.indexes import to_index, unknown_index
+from rag.store.search.chunks import Chunks
+from rag.store.search.dense import DenseSearch
+from rag.store.server import named_queries
+from rag.store.server.database import UNKNOWN_ORIGIN, BoundStatement, Connection, Database, Queries, Row, UserDatabase
 from rag.store.users import audit_log
 
 
@@ -22,35 +41,35 @@ class Shares:
         return [types.Share(**row) for row in self._queries.all("list", index_id=index_id)]
 
     def colleagues(self, *, is_admin: bool) -> builtins.list[types.Grantee]:
-        """Return all other users, then all groups, by name; none for a user who may not share. See `give`."""
+        """Return all other users, then all groups, by name; none for a user who may not share. See `share`."""
         return [types.Grantee(**row) for row in self._queries.all("colleagues", is_admin=is_admin)]
 
-    def give(self, index_id: uuid.UUID, asked: types.ShareRequest, *, is_admin: bool = False) -> bool:
+    def share(self, index_id: uuid.UUID, request: types.ShareRequest, *, is_admin: bool = False) -> bool:
         """Share an index, or change the permission; False if the user may not, or has no such index.
 
         `is_admin` is true for users whom the configuration, not the account's role, makes admins.
         """
-        return self._write("give", index_id=index_id, is_admin=is_admin, **asked.model_dump())
+        return self._write("share", "share.give", index_id=index_id, is_admin=is_admin, **request.model_dump())
 
-    def withdraw(self, index_id: uuid.UUID, asked: types.ShareRequest) -> bool:
+    def unshare(self, index_id: uuid.UUID, request: types.ShareRequest) -> bool:
         """Delete a share; False if there was none."""
-        return self._write("withdraw", index_id=index_id, **asked.model_dump())
+        return self._write("unshare", "share.withdraw", index_id=index_id, **request.model_dump())
 
-    def _write(self, query: str, **parameters: object) -> bool:
-        """Run `give` or `withdraw` with an entry in the audit log, and return whether anything changed."""
+    def _write(self, query: str, action: str, **parameters: object) -> bool:
+        """Run a query with an entry in the audit log, and return whether anything changed."""
         with self._database.transaction() as connection:
             for row in self._queries.run(connection, query, **parameters).fetchall():
                 details = {name: row[name] for name in ("grantee_kind", "grantee", "permission")}
                 subject = audit_log.Subject("index", str(row["index_id"]), row["name"])
-                audit_log.add_entry(self._database, connection, f"share.{query}", subject, details=details)
+                audit_log.add_entry(self._database, connection, action, subject, details=details)
                 return True
         return False
 
-    def with_me(self) -> builtins.list[types.SharedIndex]:
+    def shared_with_me(self) -> builtins.list[types.SharedIndex]:
         """Return the collections that others share with the user."""
         return [
             types.SharedIndex(index=to_index(row), owner_name=row["owner_name"], permission=row["permission"])
-            for row in self._queries.all("with_me")
+            for row in self._queries.all("shared_with_me")
         ]
 
     def holding(self, document_id: uuid.UUID) -> uuid.UUID:
@@ -59,3 +78,200 @@ class Shares:
         if row is None or row["index_id"] is None:
             raise documents.missing(self._database, document_id)
         return uuid.UUID(str(row["index_id"]))
+
+
+WITHIN = "%(within)s"
+
+
+class SharedDatabase(UserDatabase):
+    """A database seen by `asker` within one index that another user shares with them.
+
+    The parameter `user_id` is the owner's id, `within` is the index.
+    """
+
+    def __init__(
+        self, database: Database, asker: str, index_id: uuid.UUID, origin: types.RequestOrigin = UNKNOWN_ORIGIN
+    ) -> None:
+        """Raises NotFoundError if the index is not shared with the asker."""
+        self.asker = asker
+        self.index_id = index_id
+        share = UserDatabase(database, asker).read(self._shared)
+        if share is None:
+            raise unknown_index(index_id)
+        super().__init__(database, share["user_id"], origin)
+        self.may_write = share["permission"] == "write"
+
+    @property
+    def url(self) -> str:
+        """No connection outside the pool for shared collections: raises ForbiddenError."""
+        raise refused()
+
+    def bind(self, parameters: Mapping[str, object]) -> dict[str, object]:
+        """Return the parameters of a statement within the index; a share for reading does not include the trash."""
+        within = {"within": self.index_id, "with_trash": self.may_write, "asker": self.asker}
+        return {**parameters, "user_id": self.user_id, **within, "actor": self.asker, **self.origin._asdict()}
+
+    @contextmanager
+    def transaction(self, *, long: bool = False) -> Iterator[Connection]:
+        """Run the block in a transaction while the index is shared; read-only if it is shared for reading.
+
+        Raises:
+            errors.NotFoundError: it is no longer shared.
+            errors.ForbiddenError: a statement is not meant for shared collections, or writes and may not.
+        """
+        with self._database.transaction(long=long, first=[self._askers_entrance]) as connection:
+            permission = self._enter(connection)
+            if permission == "write":
+                connection.execute(named_queries.load("shares")["hold"], self.bind({}))
+                connection.execute(*self._askers_entrance)
+                permission = self._enter(connection)  # it may have been withdrawn before it was locked
+            if permission == "read":
+                connection.execute(named_queries.load("session")["read_only"])
+            with self._restricted(connection):
+                yield connection
+
+    @contextmanager
+    def reading(self, *, in_snapshot: bool) -> Iterator[Connection]:
+        """Run the block in a read-only transaction while the index is shared."""
+        mode: BoundStatement = (named_queries.load("session")["snapshot" if in_snapshot else "read_only"], {})
+        with self._database.transaction(first=[mode, self._askers_entrance]) as connection:
+            self._enter(connection)
+            with self._restricted(connection):
+                yield connection
+
+    @contextmanager
+    def _restricted(self, connection: Connection) -> Iterator[None]:
+        plain = connection.cursor_factory
+        connection.cursor_factory = _restricted_to(self, with_trash=self.may_write)
+        try:
+            yield
+        except psycopg.errors.ReadOnlySqlTransaction as error:
+            raise refused() from error
+        finally:
+            connection.cursor_factory = plain
+
+    @property
+    def _askers_entrance(self) -> BoundStatement:
+        """The statement that sets the asker as the transaction's user, who alone may see what is shared with them."""
+        return named_queries.load("row_security")["bind"], {"user_id": self.asker}
+
+    def _enter(self, connection: Connection) -> types.SharePermission:
+        """Return the asker's permission, and make the transaction the owner's.
+
+        Raises NotFoundError if the index is not shared, or not by that owner.
+        """
+        row = self._shared(connection)
+        if row is None or row["user_id"] != self.user_id:
+            raise unknown_index(self.index_id)
+        connection.execute(*self.user_statement)
+        permission: types.SharePermission = row["permission"]
+        self.may_write = permission == "write"
+        return permission
+
+    def _shared(self, connection: Connection) -> Row | None:
+        """Return who shares the index with the asker, and with which permission."""
+        parameters = {"asker": self.asker, "within": self.index_id}
+        return connection.execute(named_queries.load("shares")["access"], parameters).fetchone()
+
+    def require_place(self, document_id: uuid.UUID) -> None:
+        """Check that files may be stored for a document: it is visible to the asker, or does not exist yet.
+
+        Raises:
+            errors.NotFoundError: the index is no longer shared.
+            errors.ForbiddenError: it is shared for reading, or the document is not in the index.
+        """
+        self._require("place", document_id)
+
+    def require_unused(self, document_id: uuid.UUID) -> None:
+        """Check that no document has this id. Raises as `require_place`."""
+        self._require("unused", document_id)
+
+    def _require(self, statement: str, document_id: uuid.UUID) -> None:
+        if not Queries(self, "shares").one(statement, document_id=document_id) or not self.may_write:
+            raise refused()
+
+    @property
+    def owners(self) -> UserDatabase:
+        """The owner's own view, for statements that are restricted otherwise."""
+        return UserDatabase(self._database, self.user_id)
+
+    @property
+    def permission(self) -> types.SharePermission:
+        """The asker's permission as of the last transaction."""
+        return "write" if self.may_write else "read"
+
+
+class SharedChunks(Chunks):
+    """The chunks of a shared index."""
+
+    def __init__(self, bound: SharedDatabase, dense: DenseSearch, documents: Documents) -> None:
+        super().__init__(bound, dense)
+        self._documents = documents
+        self._access = bound
+        self._owners = Chunks(bound.owners, dense)
+
+    def refresh_front(self, document_id: uuid.UUID, front: str) -> None:
+        """Replace the front of a document that the asker may rename, as its owner; see `Chunks.refresh_front`.
+
+        Raises:
+            errors.NotFoundError: there is no such document in the index, or it is no longer shared.
+            errors.ForbiddenError: it is shared for reading.
+        """
+        self._documents.get(document_id)
+        if self._access.permission != "write":
+            raise refused()
+        self._owners.refresh_front(document_id, front)
+
+
+class SharedDeletions(PendingDeletions):
+    """The files of uploads into a shared index that have no document yet."""
+
+    def __init__(self, bound: SharedDatabase) -> None:
+        super().__init__(bound.owners)
+        self._access = bound
+        self._drafts: set[uuid.UUID] = set()
+
+    def draft(self, document_id: uuid.UUID) -> None:
+        """Register an upload, see `PendingDeletions.draft`. Raises ForbiddenError for a share for reading."""
+        self._access.require_unused(document_id)
+        super().draft(document_id)
+        self._drafts.add(document_id)
+
+    @contextmanager
+    def taking(self, document_id: uuid.UUID, older_than: dt.timedelta | None = None) -> Iterator[bool]:
+        """Give the files of the asker's own failed upload, see `PendingDeletions.taking`. Raises ForbiddenError."""
+        if document_id not in self._drafts:
+            raise refused()
+        with super().taking(document_id, older_than) as is_unowned:
+            yield is_unowned
+
+
+def _restricted_to(database: SharedDatabase, *, with_trash: bool) -> type[psycopg.Cursor[Any]]:
+    """Return a cursor class that only runs statements whose SQL and parameters are restricted to the index."""
+
+    class Restricted(psycopg.Cursor[Any]):
+        def execute(self, query: Any, params: Any = None, **more: Any) -> Any:
+            values = params or {}
+            is_bound = (values.get("user_id"), values.get("within")) == (database.user_id, database.index_id)
+            text = query if isinstance(query, str) else query.as_string(self)
+            if WITHIN not in text or not is_bound or (values["with_trash"] and not with_trash):
+                raise refused()
+            return super().execute(query, params, **more)
+
+        def executemany(self, *_: Any, **__: Any) -> NoReturn:
+            raise refused()
+
+        def copy(self, *_: Any, **__: Any) -> NoReturn:
+            raise refused()
+
+        def stream(self, *_: Any, **__: Any) -> NoReturn:
+            raise refused()
+
+    return Restricted
+
+
+def refused() -> errors.ForbiddenError:
+    """Return the error for what a share does not allow."""
+    return errors.ForbiddenError(
+        N_("This collection is another's, and is not shared for that. Ask its owner to do it, or to let you.")
+    )

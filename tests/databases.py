@@ -32,13 +32,17 @@ SCHEMA = """
         UNION ALL SELECT format('namespace %s %s', oid, xmin) FROM pg_namespace WHERE nspname NOT LIKE 'pg_%'
         UNION ALL SELECT format('policy %s %s', oid, xmin) FROM pg_policy
         UNION ALL SELECT format('rule %s %s', oid, xmin) FROM pg_rewrite
-        UNION ALL SELECT format('setting %s %s %s', setdatabase, setrole, xmin) FROM pg_db_role_setting
+        UNION ALL SELECT format('setting %s %s', setrole, s.xmin)
+        FROM pg_db_role_setting s JOIN pg_database d ON d.oid = setdatabase WHERE datname = current_database()
         UNION ALL SELECT format('trigger %s %s', oid, xmin) FROM pg_trigger
         UNION ALL SELECT format('migration %s', name) FROM migrations
         UNION ALL SELECT format('database %s', datacl) FROM pg_database WHERE datname = current_database()
     ) AS known (line)
 """
-"""A fingerprint of the schema; it changes with every change, even a reverted one, as each creates a row version."""
+"""A fingerprint of the schema; it changes with every change, even a reverted one, as each creates a row version.
+
+Settings of other databases are left out: all test processes share the server.
+"""
 
 END_OTHERS = """
     SELECT bool_and(pg_terminate_backend(pid, %(milliseconds)s)) FROM pg_stat_activity

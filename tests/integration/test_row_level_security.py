@@ -25,6 +25,7 @@ from tests.databases import Databases, new_database
 from tests.integration.conftest import new_account
 from tests.integration.samples import SPACE, Owner
 from tests.integration.test_store_isolation import CASES, VICTIM, World, found_by, make_world, snapshot
+from tests.stopping import own_server
 
 OTHER = "other"
 PREDICATE = re.compile(r"\b(\w+\.)?user_id = :user_id\b")
@@ -410,16 +411,14 @@ def test_a_users_setting_does_not_stay_on_the_connection(module_url: str, guarde
                 assert connection.execute("SELECT count(*) FROM documents").fetchone() == {"count": 0}
 
 
-def test_a_mighty_role_of_our_name_is_refused(database_url: str, external_database_url: str | None) -> None:
-    if external_database_url:
-        pytest.skip("roles are of the whole server, which others use")
-    with psycopg.connect(database_url, autocommit=True) as connection:
-        connection.execute("ALTER ROLE pagelight_worker CREATEDB")
-        try:
-            with pytest.raises(errors.StoreError, match="may do more"):
-                Store.open(database_url, pool_size=1)
-        finally:
-            connection.execute("ALTER ROLE pagelight_worker NOCREATEDB")
+def test_a_mighty_role_of_our_name_is_refused() -> None:
+    """On a server of its own: roles are of the whole server, which other tests use."""
+    with own_server() as server:
+        Store.open(server.url, pool_size=1).close()
+        with psycopg.connect(server.url, autocommit=True) as connection:
+            connection.execute("ALTER ROLE pagelight_worker CREATEDB")
+        with pytest.raises(errors.StoreError, match="may do more"):
+            Store.open(server.url, pool_size=1)
 
 
 # On a server that is not ours, with accounts that may do less

@@ -1,4 +1,4 @@
-"""Take the pictures of the documentation: `python docs/screenshots.py http://localhost:8501`, with an empty library.
+"""Take the pictures of the documentation: `PYTHONPATH=. python docs/screenshots.py http://localhost:8501`, with an empty library.
 
 The company, its report and the other documents are fictitious.
 """

@@ -1,6 +1,6 @@
-"""Take the pictures of the documentation: `PYTHONPATH=. python docs/screenshots.py http://localhost:8501`, with an empty library.
+"""Take the pictures of the documentation from an app with an empty library.
 
-The company, its report and the other documents are fictitious.
+Run `PYTHONPATH=. python docs/screenshots.py http://localhost:8501`. All documents are fictitious.
 """
 
 import io

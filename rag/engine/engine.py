@@ -294,8 +294,7 @@ class RAGEngine:
         engine = self.for_index(name)
         if engine is not self:
             return engine
-        index = self._workspace.find_index(name)
-        return self if self.is_shared else self._with(self._workspace.narrow(index.id))
+        return self._with(self._workspace.narrow(self._workspace.find_index(name).id))
 
     def for_document(self, document_id: uuid.UUID) -> "RAGEngine":
         """Return the engine of a document, the user's own or a shared one. Raises NotFoundError."""

@@ -152,6 +152,17 @@ class SharedWorkspace(Workspace):
         """Whether the index is shared with the asker now."""
         return any(index.id == index_id for index in self.store.indexes.list())
 
+    # `user_id` is the owner's here: what opens another workspace of this user must not be inherited.
+
+    def narrow(self, index_id: uuid.UUID) -> Workspace:
+        """Return this workspace, which is of one collection already. Raises NotFoundError for any other."""
+        self.find_index(str(index_id))
+        return self
+
+    def open_shared(self, index_id: uuid.UUID) -> "SharedWorkspace":
+        """Raise NotFoundError: what others share with the owner is not shared with the asker."""
+        raise errors.NotFoundError(N_("There is no index {id}. List the indexes and check the id."), id=index_id)
+
     def find_index(self, name: str) -> types.Index:
         """Return the collection by id, name or as the default. Raises NotFoundError for any other."""
         return super().find_index(types.DEFAULT_INDEX if name.startswith(SHARED_PREFIX) else name)

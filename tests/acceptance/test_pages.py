@@ -1049,6 +1049,22 @@ def ask_one_of_two(app: AppTest, engine: RAGEngine) -> Document:
 
 
 @pytest.mark.usefixtures("app")
+def test_two_users_on_one_thread_have_engines_of_their_own() -> None:
+    def page() -> None:
+        from unittest import mock
+
+        import streamlit as st
+
+        from rag.ui import session
+
+        for user in ("ada", "bob", "ada"):
+            with mock.patch.object(session, "user_id", return_value=user):
+                st.text(f"{session.engine().user_id} {session.own_engine().user_id}")
+
+    run = AppTest.from_function(page, default_timeout=PATIENCE_SECONDS).run()
+    assert [text.value for text in run.text] == ["ada ada", "bob bob", "ada ada"]
+
+
 def test_a_run_of_a_page_makes_one_engine() -> None:
     def page() -> None:
         import streamlit as st

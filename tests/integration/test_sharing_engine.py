@@ -72,6 +72,21 @@ def test_a_reader_searches_asks_and_keeps_the_chat(team: Team) -> None:
         team.owner.chats.get(chat.id)
 
 
+def test_no_other_collection_of_the_owner_opens_from_a_shared_one(team: Team) -> None:
+    reader = team.opened("reader")
+    other = team.owner.indexes.ensure("private").id
+    for call in (
+        lambda: reader.for_collection(str(other)),
+        lambda: reader.for_collection("private"),
+        lambda: reader.for_document(team.secret.id),
+        lambda: reader._workspace.narrow(other),
+        lambda: reader._workspace.open_shared(other),
+    ):
+        with pytest.raises(errors.NotFoundError):
+            call()
+    assert [document.id for document in reader.for_collection(str(team.index_id)).documents.list()] == [team.known.id]
+
+
 def test_a_readers_notes_are_theirs_alone(team: Team) -> None:
     place = {"regions": [{"page_number": 1, "rects": [(0, 0, 9, 9)]}], "quote": "fourteen metres", "note": "Ask them."}
     reader = team.opened("reader")

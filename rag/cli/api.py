@@ -1,14 +1,11 @@
 """`pagelight api`: send a request to the REST API inside this process, without a server."""
 
 import asyncio
-import json
 import sys
-from collections.abc import MutableMapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-from urllib import parse
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,12 +14,11 @@ from rag.cli import output
 from rag.cli.command import open_engine
 
 if TYPE_CHECKING:
+    import httpx
     from fastapi import FastAPI
 
     from rag.access.gate import Caller, Visitor
     from rag.engine import RAGEngine
-
-Message = MutableMapping[str, Any]
 
 
 def api(
@@ -59,24 +55,15 @@ def api(
         if not (method and path):
             raise errors.ValidationError("Give METHOD and PATH. List the routes: pagelight api --routes")
         app.state.gate = CommandLineGate(engine)
-        response = asyncio.run(_send(app, _scope(method, path, query or ()), _read_body(body)))
-    if response.status >= HTTPStatus.BAD_REQUEST:
+        response = asyncio.run(_send(app, method.upper(), path, query or (), _read_body(body)))
+    if response.status_code >= HTTPStatus.BAD_REQUEST:
         error = _error(response)
         output.print_error(error, as_json=True)
         raise typer.Exit(error.exit_code)
     if file is not None:
-        output.write_new(file, response.body)
+        output.write_new(file, response.content)
     else:
         _print(response)
-
-
-@dataclass
-class Response:
-    """A response of the API."""
-
-    status: int = HTTPStatus.INTERNAL_SERVER_ERROR
-    content_type: str = ""
-    body: bytes = b""
 
 
 class CommandLineGate:
@@ -115,55 +102,28 @@ def _read_body(body: str | None) -> bytes:
         raise errors.SourceError(f"{body[1:]} cannot be read: {error.strerror}. Check the path.") from error
 
 
-def _scope(method: str, path: str, query: Sequence[str]) -> dict[str, Any]:
-    """Return the request line and headers in ASGI's form."""
-    url = parse.urlsplit(path)
-    parameters = parse.parse_qsl(url.query)
+async def _send(app: "FastAPI", method: str, path: str, query: Sequence[str], body: bytes) -> "httpx.Response":
+    """Call the application as a server would; `query` are more parameters than those of the path."""
+    import httpx
+
+    url = httpx.URL(f"/{path.lstrip('/')}")
+    parameters = url.params.multi_items()
     for parameter in query:
         name, sign, value = parameter.partition("=")
         if not sign:
             raise errors.ValidationError(f"“{parameter}” is no query parameter. Write it as NAME=VALUE.")
         parameters.append((name, value))
-    return {
-        "type": "http",
-        "asgi": {"version": "3.0", "spec_version": "2.4"},
-        "http_version": "1.1",
-        "method": method.upper(),
-        "scheme": "http",
-        "path": f"/{parse.unquote(url.path).lstrip('/')}",
-        "query_string": parse.urlencode(parameters).encode(),
-        "headers": [(b"host", b"localhost"), (b"content-type", b"application/json")],
-        "client": ("127.0.0.1", 0),
-        "server": ("localhost", 80),
-    }
+    transport = httpx.ASGITransport(app, client=("127.0.0.1", 0))  # which knows no timeouts
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        address = url.copy_with(params=parameters) if parameters else url
+        return await client.request(method, address, content=body, headers={"content-type": "application/json"})
 
 
-async def _send(app: "FastAPI", scope: dict[str, Any], body: bytes) -> Response:
-    """Call the application as a server would."""
-    response = Response()
-    requests: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def receive() -> Message:
-        if not requests:
-            await asyncio.Event().wait()  # the client stays until the end of the response
-        return requests.pop()
-
-    async def send(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            response.status = message["status"]
-            response.content_type = dict(message["headers"]).get(b"content-type", b"").decode()
-        else:
-            response.body += message.get("body", b"")
-
-    await app(scope, receive, send)
-    return response
-
-
-def _error(response: Response) -> errors.Error:
+def _error(response: "httpx.Response") -> errors.Error:
     """Return the error of a refusal, in the class that has its code."""
     from rag.api.error_responses import COLLECTION_TYPES
 
-    body = json.loads(response.body)["error"]
+    body = response.json()["error"]
     codes = {kind: code for code, kind in COLLECTION_TYPES.items()}
     classes = {
         kind.code: kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.Error)
@@ -172,12 +132,13 @@ def _error(response: Response) -> errors.Error:
     return classes.get(code, errors.ValidationError)(body["message"], details=body["details"])
 
 
-def _print(response: Response) -> None:
-    if not response.body:  # 204 No Content
+def _print(response: "httpx.Response") -> None:
+    kind = response.headers.get("content-type", "")
+    if not response.content:  # 204 No Content
         return
-    if response.content_type.startswith("application/json"):
-        output.print_json(json.loads(response.body))
-    elif sys.stdout.isatty() and not response.content_type.startswith("text/"):
+    if kind.startswith("application/json"):
+        output.print_json(response.json())
+    elif sys.stdout.isatty() and not kind.startswith("text/"):
         raise errors.ValidationError("The response is no text. Give --output FILE, or pipe it into a program.")
     else:
-        typer.echo(response.body, nl=False)
+        typer.echo(response.content, nl=False)

@@ -11,7 +11,7 @@ import typer
 
 from rag import lazy_imports
 from rag.cli import api
-from rag.cli.admin import backup, doctor, keys, models, reembed, server, status, users
+from rag.cli.admin import backup, doctor, keys, models, reembed, server
 from rag.cli.command import Command, add_command, add_group, help_text
 from rag.cli.library import documents, export, ingest, inspect, parse, sync
 from rag.cli.questions import ask, evaluate, search, validate, why
@@ -58,7 +58,6 @@ COMMANDS: dict[str, Command] = {
     "worker": server.worker,
     "ingest": ingest.ingest,
     "sync": sync.sync,
-    "reindex": ingest.reindex,
     "ask": ask.ask,
     "search": search.search,
     "why": why.why,
@@ -73,28 +72,15 @@ COMMANDS: dict[str, Command] = {
     "backup": backup.backup,
     "restore": backup.restore,
     "doctor": doctor.doctor,
-    "status": status.status,
 }
 GROUPS: dict[Command, dict[str, Command]] = {
     documents.documents: {
         "list": documents.list_documents,
-        "edit": documents.edit,
-        "tags": documents.tags,
-        "versions": documents.versions,
         "delete": documents.delete,
         "restore": documents.restore,
         "purge": documents.purge,
-        "cancel": documents.cancel,
-        "retry": documents.retry,
     },
     keys.keys: {"create": keys.create, "list": keys.list_keys, "revoke": keys.revoke},
-    users.users: {
-        "list": users.list_users,
-        "role": users.role,
-        "groups": users.groups,
-        "quota": users.quota,
-        "logout": users.logout,
-    },
     models.models: {
         "write": models.write,
         "embed": models.embed,

@@ -11,11 +11,8 @@ from pydantic.fields import FieldInfo
 
 from rag import types
 from rag.cli.command import Command, validated, with_parameters
-from rag.cli.name_lookup import complete_document_name, complete_index_name
 
-IndexName = Annotated[
-    str, typer.Option("--index", metavar="NAME", help="The index to work in.", autocompletion=complete_index_name)
-]
+IndexName = Annotated[str, typer.Option("--index", metavar="NAME", help="The index to work in.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON to stdout; errors too.")]
 Password = Annotated[str | None, typer.Option(metavar="TEXT", help="Opens encrypted files. It is not stored.")]
 SameName = Annotated[
@@ -24,17 +21,9 @@ SameName = Annotated[
         help="What to do with a file that has the name of a document: keep both, make it a new version, or ask."
     ),
 ]
-DocumentName = Annotated[
-    str, typer.Argument(metavar="NAME", help="Name or id, as listed.", autocompletion=complete_document_name)
-]
 DocumentNames = Annotated[
     list[str] | None,
-    typer.Option(
-        "--document",
-        metavar="NAME",
-        help="Only in this document (name or id); may be repeated.",
-        autocompletion=complete_document_name,
-    ),
+    typer.Option("--document", metavar="NAME", help="Only in this document (name or id); may be repeated."),
 ]
 
 FLAGS = {

@@ -1,4 +1,4 @@
-"""`pagelight sync`, `reindex`, `jobs` and `validate`, and the completion of what is typed in."""
+"""`pagelight sync` and `validate`, and the completion of what is typed in."""
 
 import json
 import os
@@ -88,26 +88,6 @@ def test_a_folder_that_is_not_there_removes_nothing(folder: Path) -> None:
     assert names() == ["harbour.pdf", "orchard.pdf"]
 
 
-# Reading anew
-
-
-@pytest.mark.usefixtures("settings")
-def test_every_document_is_read_anew(folder: Path) -> None:
-    parsed("ingest", folder)
-    before = {document["id"]: document["indexedAt"] for document in parsed("documents")}
-    result = pagelight("reindex")
-    assert re.search(r"ingested\s+2\s+2\s+2", result.stdout)
-    assert result.stderr.count("✓") == 2
-    after = {document["id"]: document["indexedAt"] for document in parsed("documents")}
-    assert after.keys() == before.keys()
-    assert all(after[name] > moment for name, moment in before.items())
-
-
-@pytest.mark.usefixtures("library")
-def test_a_mistyped_index_is_not_read_anew() -> None:
-    assert "default" in pagelight("reindex", "--index", "mistyped", code=5).stderr
-
-
 # Validation
 
 
@@ -192,7 +172,7 @@ def test_each_subcommand_has_an_example_and_prints_json(group: str) -> None:
 
 
 def test_every_command_with_results_prints_json() -> None:
-    for command in set(commands()) - WITHOUT_RESULTS - {"keys", "users"}:
+    for command in set(commands()) - WITHOUT_RESULTS - {"keys"}:
         assert "--json" in pagelight(command, "--help").stdout, command
 
 
@@ -217,25 +197,9 @@ def run_pagelight(**environment: str) -> str:
 
 
 def test_the_shell_completes_commands_and_options() -> None:
-    assert completed("pagelight re") == ["reindex", "reembed", "restore"]
+    assert completed("pagelight re") == ["reembed", "restore"]
     assert completed("pagelight keys ") == ["create", "list", "revoke"]
     assert completed("pagelight ask --rer") == ["--rerank", "--rerank-top-n", "--rerank-by"]
-
-
-@pytest.mark.usefixtures("library")
-def test_the_shell_completes_names() -> None:
-    assert completed("pagelight search x --index ") == ["default"]
-    assert completed("pagelight search x --document ") == ["harbour.pdf", "orchard.pdf"]
-    assert completed("pagelight documents delete h") == ["harbour.pdf"]
-    assert completed("pagelight documents restore h") == []
-    assert completed("pagelight search x --index mistyped --document h") == []
-
-
-def test_nothing_is_made_for_a_completion(tmp_path: Path) -> None:
-    folder = tmp_path / "none"
-    nowhere = {"RAG_DATA_DIR": str(folder), "RAG_DATABASE_URL": ""}
-    assert run_pagelight(**completing("pagelight search x --index "), **nowhere).split() == []
-    assert not folder.exists()
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -1,5 +1,6 @@
 """Who works here: on the command line, over REST, and by the tokens of a login provider."""
 
+import json
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ from rag.engine import RAGEngine
 from rag.types import Role
 from tests import openid
 from tests.acceptance import api
-from tests.acceptance.command_line import pagelight, parsed
+from tests.acceptance.command_line import pagelight
 
 AUDIENCE = "https://pagelight.example"
 
@@ -229,15 +230,12 @@ def test_users_on_the_command_line(settings: Path) -> None:
     user = "https://login.example|7"
     with RAGEngine() as engine:
         engine.installation.accounts.see(user)
-    assert pagelight("users", "role", user, "curator").output == f"{user}  curator\n"
-    assert pagelight("users", "groups", user, "legal", "finance").output == f"{user}  finance, legal\n"
-    assert pagelight("users", "quota", user, 5).output == f"{user}  0 B of 5.0 MB\n"
-    (found,) = parsed("users", "list")
+    edit = {"userId": user, "role": "curator", "groups": ["legal", "finance"], "quotaMb": 5}
+    pagelight("api", "PATCH", "/admin/users", "--json", json.dumps(edit))
+    (found,) = json.loads(pagelight("api", "GET", "/admin/users").stdout)["items"]
     assert (found["role"], found["groups"], found["quotaBytes"]) == ("curator", ["finance", "legal"], 5_000_000)
-    assert user in pagelight("users", "list").output
-    assert pagelight("users", "quota", user).output == f"{user}  0 B\n"
-    pagelight("users", "logout", user)
-    assert "There is no user nobody" in pagelight("users", "role", "nobody", "admin", code=5).output
-    pagelight("users", "role", user, "owner", code=2)
+    pagelight("api", "POST", "/admin/logout", "--json", json.dumps({"userId": user}))
+    unknown = json.dumps({"userId": "nobody", "role": "admin"})
+    assert "There is no user nobody" in pagelight("api", "PATCH", "/admin/users", "--json", unknown, code=5).output
     with RAGEngine() as engine:
         assert engine.installation.accounts.get("nobody").role is Role.MEMBER

@@ -165,13 +165,7 @@ def key(
     with open_engine() as engine:
         settings = engine.installation.settings
         stored = settings.keys.remove(provider) if remove else settings.keys.keep(provider, SecretStr(secret))
-        offer, embedder = settings.embedding_offer(), settings.embedder()
     output.print_result(stored, f"{stored.label}: {_place(stored)}", as_json=as_json)
-    if offer:
-        output.print_note(
-            f"New indexes are still embedded by {embedder.model}. To send the text of their documents and each "
-            f"question to {offer.label} instead: pagelight models embed {offer.model}"
-        )
 
 
 def address(

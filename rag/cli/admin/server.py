@@ -13,7 +13,6 @@ import rag
 from rag import config, errors
 from rag.access.gate import require_key
 from rag.cli import output
-from rag.cli.admin import window as own_window
 from rag.cli.command import open_engine
 from rag.hosts import is_loopback
 
@@ -44,32 +43,24 @@ HostNames = Annotated[
 def run(
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="The port; RAG_APP_PORT unless given.")] = None,
     browser: Annotated[bool, typer.Option(help="Open the app in the browser.")] = True,
-    window: Annotated[
-        bool, typer.Option("--window", help="Open the app in its own window; closing it stops the app.")
-    ] = False,
 ) -> None:
     """Serve the app, and the REST API under /api, until stopped by Ctrl-C.
 
     pagelight run
     pagelight run --port 9000 --no-browser
-    pagelight run --window
     """
     settings = config.load_config()
     port = port or settings.rag_app_port
     upload_mb = settings.rag_parsing.max_file_mb + FORM_MB
     app = find_app()
-    webview = own_window.load_library() if window else None
     _require_free(port)
     arguments = ["run", str(app), "--server.port", str(port), "--server.maxUploadSize", str(upload_mb)]
     arguments += ["--server.showEmailPrompt", "false"]
-    if window or not browser:
+    if not browser:
         arguments += ["--server.headless", "true"]
     sys.stdout.flush()
     sys.stderr.flush()
     command = [sys.executable, "-P", str(STREAMLIT), *arguments]
-    if webview:
-        storage = settings.rag_data_dir / "window"
-        raise typer.Exit(own_window.show(webview, command, f"http://localhost:{port}", storage))
     # Replace this process by the server, so that signals reach it and no other process is left behind.
     os.execv(sys.executable, command)  # noqa: S606  # our own interpreter
 

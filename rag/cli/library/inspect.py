@@ -14,12 +14,7 @@ from rag.cli.options import AsJson, IndexName
 
 def inspect(
     document: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Show this document's chunks (name or id).",
-            autocompletion=name_lookup.complete_document_name,
-        ),
+        str | None, typer.Option(metavar="NAME", help="Show this document's chunks (name or id).")
     ] = None,
     page: Annotated[int | None, typer.Option(min=1, help="Only chunks on this page of the document.")] = None,
     index_name: IndexName = types.DEFAULT_INDEX,

@@ -11,7 +11,6 @@ import typer
 from rag import errors, types
 from rag.cli import output
 from rag.cli.command import open_engine, validated
-from rag.cli.name_lookup import complete_index_name
 from rag.cli.options import AsJson
 
 EXIT_NOT_PASSED = 1
@@ -42,13 +41,7 @@ def validate(
     file: RequestFile = None,
     collection: Annotated[
         str | None,
-        typer.Option(
-            "--collection",
-            "--index",
-            metavar="NAME",
-            help="The index; “default” unless given.",
-            autocompletion=complete_index_name,
-        ),
+        typer.Option("--collection", "--index", metavar="NAME", help="The index; “default” unless given."),
     ] = None,
     runs: Annotated[
         int | None, typer.Option(min=1, max=10, help="How often each query is run; 3 unless given.")

@@ -40,36 +40,6 @@ class Answer(contract.Answer):
         )
 
 
-class DocumentCell(types.MatrixCell):
-    """A document's answer to a question."""
-
-    document: str = Field(description="The document's name.")
-    conflict: str | None = Field(description="How it contradicts the answers of other documents, if it does.")
-
-
-class MatrixAnswers(types.Model):
-    """Answers of several documents to the same questions."""
-
-    questions: tuple[str, ...]
-    cells: tuple[DocumentCell, ...] = Field(description="Document by document, with the questions in their order.")
-    not_read: tuple[str, ...] = Field(description="Documents that cannot be asked yet.")
-
-    @classmethod
-    def of(cls, filled: types.FilledMatrix) -> "MatrixAnswers":
-        """Convert a matrix, row by row."""
-        numbers = range(len(filled.matrix.questions))
-        cells = [(document, filled.at(document, number)) for document in filled.documents for number in numbers]
-        return cls(
-            questions=tuple(question.text for question in filled.matrix.questions),
-            cells=tuple(
-                DocumentCell(**dict(shown.cell), document=document.name, conflict=shown.conflict)
-                for document, shown in cells
-                if shown is not None
-            ),
-            not_read=tuple(dict.fromkeys(document.name for document, shown in cells if shown is None)),
-        )
-
-
 class PassageLine(types.Model):
     """A line of a page."""
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from rag import types
 from rag.contract import CitationBody, FoundChunk, Place
-from rag.mcp_server.results import Answer, DocumentCell, Documents, MatrixAnswers, Passages, PassageText
+from rag.mcp_server.results import Answer, Documents, Passages, PassageText
 
 NO_RESULTS = "Nothing fits. Other words may help, or list_documents, which shows what there is."
 
@@ -31,17 +31,6 @@ def answer(answer: Answer, marked: str) -> str:
         parts.append("Not proved, or not wholly:\n" + "\n".join(lines))
     if answer.nearest:
         parts.append("Nearest passages:\n\n" + "\n\n".join(map(_found, answer.nearest)))
-    return "\n\n".join(parts)
-
-
-def matrix(answers: MatrixAnswers) -> str:
-    """Format the answers of each document by question, with verdict, quote and page."""
-    parts = []
-    for number, question in enumerate(answers.questions):
-        cells = [_cell(cell) for cell in answers.cells if cell.question == number]
-        parts.append("\n".join([f"{number + 1}. {' '.join(question.split())}", *cells]))
-    if answers.not_read:
-        parts.append(f"Not read yet: {', '.join(answers.not_read)}")
     return "\n\n".join(parts)
 
 
@@ -97,25 +86,6 @@ def _cited(citation: CitationBody) -> str:
     cells = f"cells {citation.cells}, " if citation.cells else ""
     verdict = f"{citation.verdict.value}{missing}{quote}"
     return f"[{citation.citation_id}] {cells}{_where(citation)}, {verdict}\n     {_ids(citation)}"
-
-
-def _cell(cell: DocumentCell) -> str:
-    head = [
-        cell.document,
-        *([f"page {cell.page_label or cell.page_number}"] if cell.page_number else []),
-        cell.assurance or cell.status,
-    ]
-    lines = [f"- {', '.join(head)}, document_id {cell.document_id}"]
-    if cell.conflict:
-        lines.append(f"  contradicts: {cell.conflict}")
-    if cell.reason:
-        lines.append(f"  {cell.reason}")
-    if cell.answer:
-        lines.append(_quoted(cell.answer))
-    quote = " ".join((cell.quote or "").split())
-    if quote and quote != cell.answer:
-        lines.append(_quoted(f"“{quote}”"))
-    return "\n".join(lines)
 
 
 def _where(place: Place) -> str:

@@ -36,7 +36,7 @@ from tests import forked, pdfs
 
 REPOSITORY = Path(__file__).parents[2]
 PATIENCE_SECONDS = 120.0
-TOOLS = ["search", "ask", "ask_matrix", "get_passage", "list_documents"]
+TOOLS = ["search", "ask", "get_passage", "list_documents"]
 API_KEY = "a secret of the operator"
 
 HARBOUR = ("The harbour of Lindmark handled 4,812 ships in 2019.", "Its largest crane lifts 95 tonnes.")
@@ -234,30 +234,6 @@ def test_an_answer_states_what_is_missing_and_its_likelihood(engine: RAGEngine) 
     assert f"{answer['likelihood']:.0%} ({answer['confidence']})" in text(result)
 
 
-def test_documents_are_asked_the_same_questions_and_a_cell_is_opened(engine: RAGEngine) -> None:
-    questions = ["How many ships did the harbour of Lindmark handle in 2019?", "How many kinds of pears are grown?"]
-    result = call(engine, "ask_matrix", questions=questions, documents=["harbour.pdf", "orchard.pdf"])
-    matrix = data(result)
-    assert (matrix["questions"], matrix["notRead"]) == (questions, [])
-    told = {(cell["document"], cell["question"]): cell for cell in matrix["cells"]}
-    assert len(told) == 4
-    ships = told["harbour.pdf", 0]
-    assert (ships["status"], ships["verdict"], ships["quote"], ships["pageNumber"]) == ("answered", None, HARBOUR[0], 1)
-    assert 0.6 <= ships["likelihood"] < 1
-    assert told["orchard.pdf", 1]["quote"] == ORCHARD[0]
-    assert told["harbour.pdf", 1]["status"] == "not_found"
-    assert f"- harbour.pdf, page 1, likely, document_id {ships['documentId']}\n| {HARBOUR[0]}" in text(result)
-    place = {"document_id": ships["documentId"], "page": ships["pageNumber"], "quote": ships["quote"]}
-    assert data(call(engine, "get_passage", **place))["quoteFound"]
-    assert engine.store.matrices.list() == []
-
-
-def test_a_matrix_that_is_too_large_is_refused_before_anything_is_asked(engine: RAGEngine) -> None:
-    questions = [f"What is number {number}?" for number in range(20)]
-    message = refused(call(engine, "ask_matrix", questions=questions, documents=["harbour.pdf", "orchard.pdf"]))
-    assert "2 documents with 20 questions are more than 30 cells. Name fewer documents" in message
-
-
 def test_a_page_is_read_without_a_passage(engine: RAGEngine) -> None:
     document_id = id_of(engine, "orchard.pdf")
     result = call(engine, "get_passage", document_id=document_id, page=1, image=True)
@@ -366,13 +342,7 @@ def test_another_user_s_documents_do_not_exist(engine: RAGEngine) -> None:
         nowhere = refused(call(engine, "get_passage", document_id=str(uuid.UUID(int=1)), **arguments))
         assert message == nowhere.replace(str(uuid.UUID(int=1)), document_id)
     assert "There is no document" in refused(call(engine, "search", query="merger", documents=[document_id]))
-    merger = {"questions": ["When does the merger with Acme close?"]}
-    message = refused(call(engine, "ask_matrix", **merger, documents=[document_id]))
-    assert message == refused(call(engine, "ask_matrix", **merger, documents=[str(uuid.UUID(int=1))])).replace(
-        str(uuid.UUID(int=1)), document_id
-    )
     for result in (
-        call(engine, "ask_matrix", **merger),
         call(engine, "search", query="merger with Acme"),
         call(engine, "ask", question="When does the merger with Acme close?"),
         call(engine, "list_documents"),
@@ -516,7 +486,6 @@ def test_each_key_opens_its_own_user_s_documents(engine: RAGEngine, keys: dict[s
             await client.call_tool("search", {"query": "merger with Acme"}),
             await client.call_tool("get_passage", {"document_id": document_id, "page": 1}),
             await client.call_tool("ask", {"question": "When does the merger with Acme close?"}),
-            await client.call_tool("ask_matrix", {"questions": ["When does the merger with Acme close?"]}),
         ]
 
     with served(engine) as url:
@@ -526,8 +495,6 @@ def test_each_key_opens_its_own_user_s_documents(engine: RAGEngine, keys: dict[s
     assert data(ada[1])["results"][0]["text"] == SECRET[0]
     assert data(ada[2])["lines"][0]["text"] == SECRET[0]
     assert "3 May" in data(ada[3])["answer"]
-    assert "3 May" in data(ada[4])["cells"][0]["answer"]
-    assert "There is no document" in refused(bob[4])
     assert data(bob[0])["documents"] == []
     assert data(bob[1])["results"] == []
     assert "There is no document" in refused(bob[2])

@@ -85,34 +85,6 @@ class Matrices:
         self.fill(matrix.id)
         return self._workspace.store.matrices.get(matrix.id)
 
-    def ask(self, request: types.MatrixRequest | Mapping[str, Any]) -> types.FilledMatrix:
-        """Answer a matrix in this process without saving it. Documents that are not read yet have no cells.
-
-        Raises:
-            errors.ValidationError: the request is malformed.
-            errors.NotFoundError: see `create`.
-            errors.ProviderError: a provider refuses or is down.
-        """
-        parsed = parse(types.MatrixRequest, request)
-        lineages = self._lineages(parsed.document_ids)
-        documents = self._workspace.store.matrices.documents(lineages)
-        cells = [
-            types.SavedCell(cell=self._answer_cell(document, number, question))
-            for document in documents
-            if document.status is types.DocumentStatus.READY
-            for number, question in enumerate(parsed.questions)
-        ]
-        matrix = types.Matrix(
-            id=uuid.uuid4(),
-            user_id=self._workspace.user_id,
-            name=parsed.name,
-            questions=parsed.questions,
-            lineage_ids=tuple(lineages),
-            created_at=dt.datetime.now(dt.UTC),
-        )
-        shown = _shown_cells(parsed.questions, documents, cells)
-        return types.FilledMatrix(matrix=matrix, documents=tuple(documents), cells=tuple(shown))
-
     def edit(self, matrix_id: uuid.UUID, request: types.MatrixEdit | Mapping[str, Any]) -> types.Matrix:
         """Change the name, documents or questions. New cells are filled; answers to unchanged questions are kept.
 

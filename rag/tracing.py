@@ -3,20 +3,16 @@
 Nothing is traced or sent unless `switch_on` was called with an address. Spans have ids, counts, kinds, names of models
 and error codes, never text of documents or questions. They go to a provider of our own, so that spans of other
 libraries, which may contain text, are not sent.
-
-Spans of LlamaIndex components (retriever, embedding, postprocessors, including a user's own) come from its dispatcher;
-the others are opened by `span`.
 """
 
 import contextlib
 import contextvars
 import functools
 import logging
-import re
 import threading
 import uuid
 from collections.abc import Callable, Generator, Iterator
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
     from opentelemetry import trace
@@ -90,7 +86,6 @@ def switch_on(endpoint: str | None) -> None:
             return
         _State.provider = _provider(endpoint.rstrip("/") + PATH)
         _State.tracer = _State.provider.get_tracer("pagelight")
-        _trace_components()
 
 
 def _provider(address: str) -> "TracerProvider":
@@ -122,7 +117,7 @@ def is_on() -> bool:
 
 @contextlib.contextmanager
 def span(name: str, **attributes: Value) -> Iterator[Step]:
-    """Trace the block as a child of the open span; for blocks that do not yield in between."""
+    """Trace the block, or the function decorated, as a child of the open span; it must not yield in between."""
     if _State.tracer is None:
         yield _NOTHING
         return
@@ -225,61 +220,3 @@ def continue_trace(traceparent: str | None) -> Iterator[None]:
         yield
     finally:
         context.detach(token)
-
-
-# --- components of LlamaIndex -----------------------------------------------------------------------
-
-COMPONENT_STEPS = {
-    "retrieve": "retrieve",
-    "get_query_embedding": "embed question",
-    "get_text_embedding_batch": "embed chunks",
-    "_postprocess_nodes": None,  # by the name of its class
-}
-"""LlamaIndex methods to trace, and the names of their spans."""
-WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
-
-
-@functools.cache
-def _trace_components() -> None:
-    """Trace components by a handler of LlamaIndex's dispatcher."""
-    from llama_index_instrumentation import get_dispatcher
-    from llama_index_instrumentation.span_handlers.base import BaseSpanHandler
-
-    class Components(BaseSpanHandler[Any]):
-        """Opens and closes a span for a component's call, with the numbers of its arguments only."""
-
-        def new_span(self, id_: str, bound_args: Any, instance: Any = None, *_: Any, **__: Any) -> Any:
-            name = _component_step(id_, instance)
-            if name is None or _State.tracer is None:
-                return None
-            opened = contextlib.ExitStack()
-            step = opened.enter_context(span(name, component=type(instance).__name__))
-            step.add(**_counts(bound_args.arguments), model=getattr(instance, "model_name", None))
-            return opened
-
-        def prepare_to_exit_span(self, id_: str, *_: Any, **__: Any) -> Any:
-            return self._close(id_, None)
-
-        def prepare_to_drop_span(self, id_: str, *_: Any, err: BaseException | None = None, **__: Any) -> Any:
-            return self._close(id_, err)
-
-        def _close(self, id_: str, error: BaseException | None) -> Any:
-            opened = self.open_spans.get(id_)
-            if opened is not None:
-                with contextlib.suppress(BaseException):  # the caller gets the exception anyway
-                    opened.__exit__(type(error) if error else None, error, None)
-            return opened
-
-    get_dispatcher().add_span_handler(Components())
-
-
-def _component_step(id_: str, instance: object) -> str | None:
-    method = id_.partition("-")[0].rpartition(".")[2]
-    if instance is None or method not in COMPONENT_STEPS:
-        return None
-    return COMPONENT_STEPS[method] or WORD.sub(" ", type(instance).__name__).lower()
-
-
-def _counts(arguments: dict[str, Any]) -> dict[str, Value]:
-    """Return the numbers of texts or nodes a component was given."""
-    return {name: len(value) for name, value in arguments.items() if name in ("texts", "nodes") and value is not None}

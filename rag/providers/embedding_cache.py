@@ -8,7 +8,7 @@ import llama_index.core
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from pydantic import PrivateAttr
 
-from rag import types
+from rag import tracing, types
 from rag.providers.batch_embedding import BatchEmbedding
 from rag.providers.model_calls import embed_query, embed_texts
 
@@ -55,13 +55,17 @@ class CachedEmbedding(BatchEmbedding):
     def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
         self._on_batch(self._done)
         by_digest = {_digest(text): text for text in texts}
-        vectors = self._vectors(by_digest, lambda missing: embed_texts(self._embedder, missing))
+        with tracing.span("embed chunks", model=self.model_name, texts=len(texts)):
+            vectors = self._vectors(by_digest, lambda missing: embed_texts(self._embedder, missing))
         self._done += len(texts)
         return [[*vectors[_digest(text)]] for text in texts]
 
     def _get_query_embedding(self, query: str) -> list[float]:
         digest = _digest(f"query\n{query}")
-        vectors = self._vectors({digest: query}, lambda texts: [embed_query(self._embedder, text) for text in texts])
+        with tracing.span("embed question", model=self.model_name):
+            vectors = self._vectors(
+                {digest: query}, lambda texts: [embed_query(self._embedder, each) for each in texts]
+            )
         return [*vectors[digest]]
 
     def _vectors(

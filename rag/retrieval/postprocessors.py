@@ -15,7 +15,7 @@ from llama_index.core.llms import LLM
 from llama_index.core.postprocessor import SimilarityPostprocessor
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 
-from rag import types
+from rag import tracing, types
 from rag.retrieval.completion_cache import Completions
 from rag.retrieval.diversity import maximal_marginal_relevance
 from rag.retrieval.nodes import HitNode, to_hits
@@ -78,6 +78,7 @@ class Rerank(BaseNodePostprocessor):
     reranker: Any
     top_n: int
 
+    @tracing.span("rerank")
     def _postprocess_nodes(self, nodes: Nodes, query_bundle: schema.QueryBundle | None = None) -> Nodes:
         variants = query_bundle.findings.variants if isinstance(query_bundle, Query) else ()
         lookups = [variant.text for variant in variants if variant.kind == "lookup"]

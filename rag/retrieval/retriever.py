@@ -81,6 +81,7 @@ class HybridRetriever(BaseRetriever):
         self._languages = frozenset(languages)
         super().__init__()
 
+    @tracing.span("retrieve")
     def _retrieve(self, query_bundle: schema.QueryBundle) -> list[schema.NodeWithScore]:
         """Return the best chunks, and set `query_bundle.embedding` to the query vector, if any.
 

@@ -44,7 +44,7 @@ def _measure_stages(section: Section, engine: RAGEngine, store: Store, path: Pat
     """Use a separate index and no embedding cache."""
     document = engine.documents.add(path, path.name, index_name="stages", enqueue=False)
     space = engine.indexes.ensure("stages").space
-    _, embedder = providers.embedding_model(engine.config, space)
+    _, embedder = providers.Registry().embedding_model(engine.config, space)
     providers.embed_query(embedder, "Open the model before the time is taken.")
     times: dict[str, float] = {}
     times["render and parse"], parsed = _timed(

@@ -76,7 +76,7 @@ def generation(url: str) -> GenerationOptions:
 
 def language_model(config: Config, url: str) -> LLM:
     """Open the first model of the server at `url`."""
-    llm = providers.language_model(config.model_copy(update=settings(url)), generation(url))
+    llm = providers.Registry().language_model(config.model_copy(update=settings(url)), generation(url))
     assert llm is not None
     return llm
 

@@ -48,7 +48,7 @@ def measure(options: Options, section: Section) -> None:
     if locust is None:
         raise errors.ConfigError("This benchmark needs locust, which is not installed: pip install --group load")
     chunks = QUICK_CHUNKS if options.quick else CHUNKS
-    space, _ = providers.embedding_model(options.config)
+    space, _ = providers.Registry().embedding_model(options.config)
     library = Library("local", chunks // libraries.CHUNKS_PER_DOCUMENT, space)
     section.about = f"{library.size:,} chunks, questions of {libraries.QUESTION_WORDS} words, clients without a pause"
     with (

@@ -90,7 +90,9 @@ def judges(options: Options) -> dict[str, MeaningJudge | None]:
         chosen = llama_server.generation(options.server).model_copy(
             update={"provider": "openai", "max_output_tokens": JUDGE_TOKENS}
         )
-        llm = providers.language_model(options.config.model_copy(update=llama_server.settings(options.server)), chosen)
+        llm = providers.Registry().language_model(
+            options.config.model_copy(update=llama_server.settings(options.server)), chosen
+        )
         assert llm is not None
         found["model"] = LanguageModelJudge(Completions(llm, memory=None), llm.metadata.model_name, packaged)
     return found

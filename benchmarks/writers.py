@@ -77,7 +77,7 @@ def measure(options: Options, section: Section) -> None:
             _report(section, name, sample, written)
             section.notes += [f"{name} · {one.row.id} · {_told(one)}" for one in written]
         llm = llama_server.language_model(engine.config, url)
-        _, embedder = providers.embedding_model(engine.config)
+        _, embedder = providers.Registry().embedding_model(engine.config)
         _measure_citation_engine(section, sample, llm, embedder)
 
 

@@ -8,23 +8,32 @@ Import `llama_index.core` before any other part of LlamaIndex: its parts import 
 with different parts could deadlock, or get a partially initialised module.
 """
 
+import ast
 import gc
 import importlib
+import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from types import ModuleType
 
 
-def names(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], object]:
-    """Return a module `__getattr__` for `package`; `homes` maps its modules to the names they define."""
-    home_of = {name: f"{package}.{module}" for module, names in homes.items() for name in names}
+def exports(package: str) -> Callable[[str], object]:
+    """Return a module `__getattr__` for `package`, and set its `__all__`.
+
+    The package says its names once, by the imports in its first `if TYPE_CHECKING:`, which type checkers follow.
+    """
+    module = sys.modules[package]
+    block = next(node for node in ast.parse(inspect.getsource(module)).body if isinstance(node, ast.If))
+    statements = [node for node in block.body if isinstance(node, ast.ImportFrom)]
+    home_of = {name.name: str(statement.module) for statement in statements for name in statement.names}
+    vars(module)["__all__"] = sorted(home_of)
 
     def load_name(name: str) -> object:
         if name not in home_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        found: object = getattr(importlib.import_module(home_of[name]), name)
-        setattr(sys.modules[package], name, found)  # so that this function is not called again
-        return found
+        value: object = getattr(importlib.import_module(home_of[name]), name)
+        setattr(module, name, value)  # so that this function is not called again
+        return value
 
     return load_name
 

@@ -39,7 +39,7 @@ class Vendor:
 
     def llm(self, **settings: object) -> LLM:
         """The vendor's language model."""
-        llm = providers.language_model(self.config(**settings))
+        llm = providers.Registry().language_model(self.config(**settings))
         assert llm is not None
         return llm
 

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 from rag import lazy_imports
 
-__all__ = ["GroundedAsyncStream", "GroundedChatEngine", "GroundedResponse", "GroundedStream", "GroundedSynthesizer"]
-
 if TYPE_CHECKING:
     from rag.answering.generation.synthesizer import (
         GroundedAsyncStream,
@@ -18,4 +16,4 @@ if TYPE_CHECKING:
         GroundedSynthesizer,
     )
 else:
-    __getattr__ = lazy_imports.names(__name__, {"generation.synthesizer": tuple(__all__)})
+    __getattr__ = lazy_imports.exports(__name__)

@@ -17,30 +17,3 @@ from rag.export.marks import (
 from rag.export.matrix import matrix_csv, matrix_xlsx
 from rag.export.report import Claim, Evidence, Report, Turn, claims_of, marked_answer
 from rag.export.spreadsheets import to_csv
-
-__all__ = [
-    "FORMATS",
-    "Claim",
-    "Evidence",
-    "ExportFormat",
-    "FileFormat",
-    "Report",
-    "Translate",
-    "Turn",
-    "append",
-    "cite",
-    "claims_of",
-    "inert_markdown",
-    "mark_of",
-    "marked_answer",
-    "matrix_csv",
-    "matrix_xlsx",
-    "plain_words",
-    "reason_of",
-    "rewrite",
-    "strike",
-    "summary_of",
-    "to_csv",
-    "write",
-    "written_mark",
-]

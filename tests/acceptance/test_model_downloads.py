@@ -71,7 +71,9 @@ def test_a_model_is_downloaded_and_runs_without_the_hub(
     assert models(config) == {NAME}
     hub.status = 500
     asked = len(hub.requests)
-    space, embedder = providers.embedding_model(config.model_copy(update={"rag_embed_model": f"folder:{NAME}"}))
+    space, embedder = providers.Registry().embedding_model(
+        config.model_copy(update={"rag_embed_model": f"folder:{NAME}"})
+    )
     (text,), query = providers.embed_texts(embedder, [TEXT]), providers.embed_query(embedder, TEXT)
     assert np.allclose(text, mean_vector(f"passage: {TEXT}"), atol=1e-5)
     assert np.allclose(query, mean_vector(f"query: {TEXT}"), atol=1e-5)
@@ -126,7 +128,7 @@ def test_a_damaged_download_is_discarded_and_can_be_repeated(
     assert not downloads.is_here(NAME)
     assert downloads.failure(NAME) is not None
     with pytest.raises(errors.ConfigError, match="There is no folder"):
-        providers.embedding_model(config.model_copy(update={"rag_embed_model": f"folder:{NAME}"}))
+        providers.Registry().embedding_model(config.model_copy(update={"rag_embed_model": f"folder:{NAME}"}))
     hub.damaged.clear()
     hub.cut.clear()
     hub.status = 200

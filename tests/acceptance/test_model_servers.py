@@ -122,7 +122,7 @@ def test_the_smallest_models_get_few_sources_however_fast_they_read(
 
 def test_a_vendor_s_model_writes_quotes_and_reads_at_once(server: VendorServer) -> None:
     config = Config(openai_api_key="sk-1234567890", openai_base_url=server.url)
-    model = providers.language_model(config)
+    model = providers.Registry().language_model(config)
     assert model is not None
     assert not providers.is_small(model)
     assert providers.reading_budget(model) is None
@@ -211,7 +211,7 @@ def test_a_size_that_is_none_is_not_believed(server: VendorServer, size: object)
 def llm(server: VendorServer, **settings: object) -> LLM:
     settings = {"rag_gen_model": f"ollama:{MODEL}", **settings}
     config = Config(ollama_base_url=server.url, **settings)  # type: ignore[arg-type]
-    found = providers.language_model(config)
+    found = providers.Registry().language_model(config)
     assert found is not None
     return found
 

@@ -68,12 +68,12 @@ def chat(llm: LLM) -> str:
 
 
 def embed(vendor: Vendor, **settings: object) -> tuple[EmbeddingSpace, np.ndarray]:
-    space, embedder = providers.embedding_model(vendor.config(**settings))
+    space, embedder = providers.Registry().embedding_model(vendor.config(**settings))
     return space, np.array(providers.embed_texts(embedder, ["one", "two"]))
 
 
 def embed_one(vendor: Vendor, **settings: object) -> list[float]:
-    _, embedder = providers.embedding_model(vendor.config(**settings))
+    _, embedder = providers.Registry().embedding_model(vendor.config(**settings))
     return providers.embed_query(embedder, "one")
 
 
@@ -141,7 +141,7 @@ def test_openai_gets_what_its_present_models_take(openai: Vendor) -> None:
 
 
 def test_openai_gets_what_its_earlier_models_take(openai: Vendor) -> None:
-    llm = providers.language_model(openai.config(), GenerationOptions(model="gpt-4o", temperature=0.3))
+    llm = providers.Registry().language_model(openai.config(), GenerationOptions(model="gpt-4o", temperature=0.3))
     assert llm is not None
     assert llm.metadata.model_name == "gpt-4o"
     stream(llm)
@@ -184,7 +184,7 @@ def test_embeddings_are_of_the_default_size_and_of_length_one(vendor: Vendor, di
 
 @every_vendor
 def test_large_batches_are_split_and_stay_in_order(vendor: Vendor) -> None:
-    _, embedder = providers.embedding_model(vendor.config())
+    _, embedder = providers.Registry().embedding_model(vendor.config())
     (model,) = [row for row in vendor.row.embedding_models if row.name == embedder.model_name]
     count = min(150, 2 * model.max_batch + 1)
     texts = [f"text {number}" for number in range(count)]
@@ -195,7 +195,7 @@ def test_large_batches_are_split_and_stay_in_order(vendor: Vendor) -> None:
 
 
 def test_gemini_is_told_the_task_as_its_model_wants_it(gemini: Vendor) -> None:
-    _, embedder = providers.embedding_model(gemini.config())
+    _, embedder = providers.Registry().embedding_model(gemini.config())
     providers.embed_texts(embedder, ["red apples"])
     providers.embed_query(embedder, "which colour?")
     sent = [body["requests"][0]["content"]["parts"] for body in gemini.server.bodies]
@@ -206,7 +206,7 @@ def test_gemini_is_told_the_task_as_its_model_wants_it(gemini: Vendor) -> None:
 
 
 def test_gemini_001_is_told_the_task_by_its_type(gemini: Vendor) -> None:
-    _, embedder = providers.embedding_model(gemini.config(rag_embed_model="gemini:gemini-embedding-001"))
+    _, embedder = providers.Registry().embedding_model(gemini.config(rag_embed_model="gemini:gemini-embedding-001"))
     providers.embed_query(embedder, "which colour?")
     [request] = gemini.server.bodies[0]["requests"]
     assert request["content"]["parts"] == [{"text": "which colour?"}]
@@ -215,7 +215,7 @@ def test_gemini_001_is_told_the_task_by_its_type(gemini: Vendor) -> None:
 
 def test_an_index_keeps_the_size_of_its_vectors(openai: Vendor) -> None:
     space = EmbeddingSpace(provider="openai", model="text-embedding-3-large", dimensions=256)
-    same, embedder = providers.embedding_model(openai.config(), space)
+    same, embedder = providers.Registry().embedding_model(openai.config(), space)
     assert same == space
     assert len(providers.embed_query(embedder, "x")) == 256
     assert openai.server.bodies[0]["dimensions"] == 256
@@ -223,7 +223,7 @@ def test_an_index_keeps_the_size_of_its_vectors(openai: Vendor) -> None:
 
 def test_vectors_of_another_size_are_refused(openai: Vendor) -> None:
     space = EmbeddingSpace(provider="openai", model="made-by-us", dimensions=99)
-    _, embedder = providers.embedding_model(openai.config(), space)
+    _, embedder = providers.Registry().embedding_model(openai.config(), space)
     with pytest.raises(errors.EmbeddingCapabilityError, match=r"1536 dimensions, not 99.*re-index"):
         providers.embed_query(embedder, "x")
 
@@ -378,7 +378,7 @@ def test_reasoning_is_no_part_of_the_answer(vendor: Vendor) -> None:
 
 @every_vendor
 def test_the_key_shows_in_no_repr(vendor: Vendor) -> None:
-    _, embedder = providers.embedding_model(vendor.config())
+    _, embedder = providers.Registry().embedding_model(vendor.config())
     for model in (vendor.llm(), embedder):
         assert KEY not in repr(model) + str(model.to_dict())
 
@@ -392,10 +392,10 @@ def test_a_server_without_a_key(openai_server: VendorServer) -> None:
         rag_gen_model="openai_compatible:llama3.2:3b",
         rag_embed_model="openai_compatible:all-minilm",
     )
-    llm = providers.language_model(config)
+    llm = providers.Registry().language_model(config)
     assert llm is not None
     assert stream(llm) == ANSWER
-    space, _ = providers.embedding_model(config)
+    space, _ = providers.Registry().embedding_model(config)
     assert space == EmbeddingSpace(provider="openai_compatible", model="all-minilm", dimensions=1536)
     assert openai_server.bodies[0]["model"] == "llama3.2:3b"
     assert openai_server.bodies[0]["max_tokens"] == 1024
@@ -415,8 +415,8 @@ def test_what_google_s_library_finds_in_the_environment_does_not_redirect_a_vend
 
 def test_two_vendors_at_once(openai: Vendor, gemini: Vendor) -> None:
     config = openai.config(**gemini.settings, rag_embed_model="gemini", rag_gen_model="openai:gpt-4o")
-    space, embedder = providers.embedding_model(config)
-    llm = providers.language_model(config)
+    space, embedder = providers.Registry().embedding_model(config)
+    llm = providers.Registry().language_model(config)
     assert llm is not None
     assert space.provider == "gemini"
     assert len(providers.embed_query(embedder, "x")) == 768

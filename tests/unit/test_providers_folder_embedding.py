@@ -33,7 +33,7 @@ def write(path: Path, value: object) -> None:
 
 
 def test_a_folder_model_follows_its_configuration_files(config: Config) -> None:
-    space, embedder = providers.embedding_model(config)
+    space, embedder = providers.Registry().embedding_model(config)
     assert space == EmbeddingSpace(provider="folder", model="mine", dimensions=384)
     known = LocalEmbedding()
     assert np.allclose(providers.embed_texts(embedder, [TEXT, "two"]), providers.embed_texts(known, [TEXT, "two"]))
@@ -46,7 +46,7 @@ def test_without_settings_it_takes_the_mean_and_no_prompts(config: Config) -> No
     (folder / "1_Pooling" / "config.json").unlink()
     (folder / "config_sentence_transformers.json").unlink()
     write(folder / "sentence_bert_config.json", {"max_seq_length": 16})
-    _, embedder = providers.embedding_model(config)
+    _, embedder = providers.Registry().embedding_model(config)
     vector, query, longer = (
         np.array(providers.embed_texts(embedder, [TEXT])[0]),
         np.array(providers.embed_query(embedder, TEXT)),
@@ -61,17 +61,17 @@ def test_without_settings_it_takes_the_mean_and_no_prompts(config: Config) -> No
 @pytest.mark.parametrize("name", ["other", "..", "../models/mine", "mine/onnx"])
 def test_only_a_folder_of_that_name_is_opened(config: Config, name: str) -> None:
     with pytest.raises(errors.ConfigError, match="There is no folder") as caught:
-        providers.embedding_model(config.model_copy(update={"rag_embed_model": f"folder:{name}"}))
+        providers.Registry().embedding_model(config.model_copy(update={"rag_embed_model": f"folder:{name}"}))
     assert str(config.rag_data_dir) not in str(caught.value)
 
 
 def test_a_folder_without_a_model_says_what_is_missing(config: Config) -> None:
     (config.rag_data_dir / "models" / "mine" / "tokenizer.json").unlink()
     with pytest.raises(errors.ConfigError, match=r"has no model\.onnx .* RAG_EMBED_MODEL"):
-        providers.embedding_model(config)
+        providers.Registry().embedding_model(config)
 
 
 def test_settings_that_are_no_json_say_so(config: Config) -> None:
     (config.rag_data_dir / "models" / "mine" / "1_Pooling" / "config.json").write_text("[", "utf-8")
     with pytest.raises(errors.ConfigError, match="cannot be read"):
-        providers.embedding_model(config)
+        providers.Registry().embedding_model(config)

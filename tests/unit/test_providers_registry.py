@@ -40,7 +40,7 @@ def config(*keys: str, **settings: object) -> Config:
 
 
 def chosen_chat(settings: Config, **options: object) -> str | None:
-    llm = providers.language_model(settings, GenerationOptions(**options))
+    llm = providers.Registry().language_model(settings, GenerationOptions(**options))
     return llm.metadata.model_name if llm else None
 
 
@@ -59,7 +59,7 @@ def chosen_chat(settings: Config, **options: object) -> str | None:
     ],
 )
 def test_embedding_model_of_settings_and_keys(settings: Config, space: tuple[str, str, int]) -> None:
-    chosen, embedder = providers.embedding_model(settings)
+    chosen, embedder = providers.Registry().embedding_model(settings)
     assert (chosen.provider, chosen.model, chosen.dimensions) == space
     assert embedder.model_name == chosen.model
 
@@ -103,7 +103,7 @@ def test_language_model_of_options_settings_and_keys(
 )
 def test_what_is_missing_to_embed_is_named(settings: Config, setting: str) -> None:
     with pytest.raises(errors.ConfigError, match=setting):
-        providers.embedding_model(settings)
+        providers.Registry().embedding_model(settings)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_what_is_missing_to_embed_is_named(settings: Config, setting: str) -> No
 )
 def test_what_is_missing_to_write_is_named(settings: Config, setting: str) -> None:
     with pytest.raises(errors.ConfigError, match=setting):
-        providers.language_model(settings)
+        providers.Registry().language_model(settings)
 
 
 def test_a_request_for_an_unknown_provider_is_malformed() -> None:
@@ -141,7 +141,7 @@ def test_a_connection_of_earlier_releases_says_what_to_set_instead(name: str, ad
     with pytest.raises(errors.ConfigError, match=f"RAG_GEN_MODEL: {name} is no connection.*{re.escape(advice)}"):
         chosen_chat(config("openai", rag_gen_model=f"{name}:model"))
     with pytest.raises(errors.ConfigError, match=f"RAG_EMBED_MODEL: .*{re.escape(advice)}"):
-        providers.embedding_model(config("openai", rag_embed_model=name))
+        providers.Registry().embedding_model(config("openai", rag_embed_model=name))
     with pytest.raises(errors.ValidationError, match=re.escape(advice)):
         chosen_chat(config("openai"), provider=name)
 
@@ -149,10 +149,13 @@ def test_a_connection_of_earlier_releases_says_what_to_set_instead(name: str, ad
 def test_an_index_of_a_former_connection_is_searched_by_its_successor() -> None:
     space = EmbeddingSpace(provider="lm_studio", model="text-embedding-nomic-embed-text-v1.5", dimensions=768)
     with pytest.raises(errors.ConfigError, match="OPENAI_COMPATIBLE_BASE_URL"):
-        providers.embedding_model(config(), space)
-    assert providers.embedding_model(config(openai_compatible_base_url="http://localhost:1/v1"), space)[0] == space
+        providers.Registry().embedding_model(config(), space)
+    assert (
+        providers.Registry().embedding_model(config(openai_compatible_base_url="http://localhost:1/v1"), space)[0]
+        == space
+    )
     space = EmbeddingSpace(provider="vertex_gemini", model="gemini-embedding-2", dimensions=768)
-    assert providers.embedding_model(config("gemini"), space)[0] == space
+    assert providers.Registry().embedding_model(config("gemini"), space)[0] == space
 
 
 def test_a_key_goes_to_its_own_address_only() -> None:
@@ -173,17 +176,17 @@ def test_a_key_goes_to_its_own_address_only() -> None:
 def test_a_space_that_the_provider_does_not_have(model: str, dimensions: int) -> None:
     space = EmbeddingSpace(provider="local", model=model, dimensions=dimensions)
     with pytest.raises(errors.EmbeddingCapabilityError):
-        providers.embedding_model(config(), space)
+        providers.Registry().embedding_model(config(), space)
 
 
 def test_the_space_of_an_index_wins_over_the_settings() -> None:
-    space, embedder = providers.embedding_model(config("openai"), LOCAL_SPACE)
+    space, embedder = providers.Registry().embedding_model(config("openai"), LOCAL_SPACE)
     assert space == LOCAL_SPACE
     assert isinstance(embedder, embedded_models.LocalEmbedding)
 
 
 def test_without_a_key_nothing_leaves_the_machine(no_network: list[object]) -> None:
-    _, embedder = providers.embedding_model(config())
+    _, embedder = providers.Registry().embedding_model(config())
     assert len(providers.embed_query(embedder, "apples")) == 384
     assert len(providers.embed_texts(embedder, ["apples", "pears"])) == 2
     assert providers.embed_texts(embedder, []) == []
@@ -203,7 +206,7 @@ def test_a_missing_package_is_named_with_what_installs_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)  # what an environment without the extra does to an import
     with pytest.raises(errors.ConfigError, match=rf'pip install "pagelight\[{extra}\]"'):
-        providers.language_model(settings)
+        providers.Registry().language_model(settings)
 
 
 # --- what is registered -----------------------------------------------------------------------------

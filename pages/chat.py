@@ -5,11 +5,11 @@ import streamlit as st
 from rag.ui import components, page_frame
 from rag.ui.chat import conversation, conversation_list, document_scope
 from rag.ui.language import N_
-from rag.ui.viewer import citation_viewer, place_links
+from rag.ui.viewer import citation_viewer
 
 page_frame.page(N_("Chat"))
 with page_frame.error_boundary():
-    place_links.open_linked_collection()
+    citation_viewer.open_linked_collection()
     conversation_list.restore_last_chat()
     documents = document_scope.ready_documents()
     with st.sidebar:

@@ -10,8 +10,6 @@ page_frame.page(N_("Index"))
 with page_frame.show_title("Index"):
     views = {
         N_("Overview"): index_page.overview,
-        N_("Statistics"): index_page.statistics,
-        N_("Map"): chunks.chunk_map,
         N_("Chunks"): chunks.chunks_by_page,
         N_("Search"): search.search,
         N_("Health"): index_page.problems,

@@ -1,4 +1,4 @@
-"""Embedding generations, statistics and health findings of an index."""
+"""Embedding generations and health findings of an index."""
 
 import datetime as dt
 import uuid
@@ -58,23 +58,6 @@ class GenerationComparison(Model):
         return new.recall_at_5 >= old.recall_at_5 and new.mrr >= old.mrr
 
 
-class Growth(Model):
-    """The number of an index's present documents, pages and chunks that existed at a time."""
-
-    at: dt.datetime
-    documents: int
-    pages: int
-    chunks: int
-
-
-class LengthBand(Model):
-    """A histogram bin: chunks with `start` to `end` characters; `end` None is unbounded."""
-
-    start: int
-    end: int | None
-    chunks: int
-
-
 class WordlessPages(Model):
     """A document with pages that have no text: their count and the first page numbers."""
 
@@ -91,30 +74,6 @@ class WordlessSummary(Model):
     documents: int = 0
     pages: int = 0
     worst: tuple[WordlessPages, ...] = ()
-
-
-class MapPoint(Model):
-    """A chunk on the embedding map, with the beginning of its text."""
-
-    chunk_id: uuid.UUID
-    document_id: uuid.UUID
-    document_name: str
-    page_number: int
-    beginning: str
-    x: float
-    y: float
-
-
-class EmbeddingMap(Model):
-    """Chunks projected onto the first two principal components of their vectors.
-
-    `spread` is the share of variance that each component explains, in 0..1. `points` may be a sample of the `chunks`
-    that have a vector.
-    """
-
-    points: tuple[MapPoint, ...] = ()
-    chunks: int = 0
-    spread: tuple[float, float] = (0.0, 0.0)
 
 
 FindingKind = Literal["failed", "password", "vectors", "pages", "wordless", "incomplete"]

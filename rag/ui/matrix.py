@@ -16,8 +16,7 @@ from rag.ui.formatting import decimal, escape, percent, plural
 from rag.ui.language import N_, _, current_language, translate_columns, use_language
 from rag.ui.page_frame import empty_state, error_boundary
 from rag.ui.translated_messages import translate_message
-from rag.ui.viewer.deleted_documents import show_trash_note
-from rag.ui.viewer.pdf_viewer import Mark, show_pdf
+from rag.ui.viewer.pdf_viewer import Mark, show_pdf, show_trash_note
 
 CHOSEN = "matrix-chosen"
 """Session key of the id of the open matrix."""

@@ -3,8 +3,6 @@
 import threading
 import time
 import uuid
-from collections.abc import Callable
-from typing import TypeVar
 
 import streamlit as st
 
@@ -13,8 +11,6 @@ from rag.access import oidc_claims, permissions
 from rag.engine import Installation, RAGEngine
 from rag.ui.language import _
 from rag.ui.viewer import page_server
-
-Result = TypeVar("Result")
 
 COLLECTION = "collection-id"
 CHECK_SECONDS = 2.0
@@ -202,16 +198,3 @@ def open_collection(index_id: str) -> None:
 def request_origin() -> types.RequestOrigin:
     """Return where the current user comes from, for the audit log."""
     return types.RequestOrigin("app", str(st.context.ip_address or ""))
-
-
-def cached_for_index(name: str, make: Callable[[], Result]) -> Result:
-    """Return the result of `make`, called again only after the index changed or another was opened.
-
-    The cache is in the session, so nobody else sees it; access to the index is checked each time.
-    """
-    stamp = (user_id(), engine().indexes.stamp())
-    kept = st.session_state.get(f"kept-{name}")
-    if kept is None or kept[0] != stamp:
-        kept = st.session_state[f"kept-{name}"] = (stamp, make())
-    result: Result = kept[1]
-    return result

@@ -1,10 +1,8 @@
-"""The index page's views in pictures, and repairing what failed."""
+"""The index page's problems, and repairing what failed."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
-from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 from streamlit.testing.v1 import AppTest
 
 from rag import worker
@@ -36,38 +34,11 @@ def opened(app: AppTest, view: str) -> AppTest:
     return app
 
 
-def drawn(app: AppTest) -> list[list[dict[str, Any]]]:
-    """What each of the charts that are shown draws, row by row."""
-    return [
-        [
-            row
-            for given in chart.proto.datasets
-            for row in convert_arrow_bytes_to_pandas_df(given.data.data).to_dict("records")
-        ]
-        for chart in app.get("vega_lite_chart")
-    ]
-
-
-def test_what_the_index_is_made_of_is_drawn(app: AppTest, engine: RAGEngine) -> None:
+def test_pages_without_text_are_listed(app: AppTest, engine: RAGEngine) -> None:
     add(engine, "empty.pdf", pdfs.pages(3, line=lambda number: "Words." if number == 2 else "", others=()))
-    opened(app, "Statistics")
-    *growth, lengths = drawn(app)
-    things = ("documents", "pages", "chunks")
-    assert [chart[-1][thing] for chart, thing in zip(growth, things, strict=True)] == [2, 5, 3]
-    assert sum(band["chunks"] for band in lengths) == 3
+    opened(app, "Health")
     (row,) = app.dataframe[0].value.to_dict("records")
     assert (row["document"], row["pages"], row["page numbers"]) == ("empty.pdf", "2 of 3", "1, 3")
-
-
-def test_the_map_has_every_chunk_and_says_how_much_it_shows(app: AppTest, engine: RAGEngine) -> None:
-    add(engine, "more.pdf", pdfs.plain())
-    opened(app, "Map")
-    (chart,) = drawn(app)
-    points = {point["id"]: point["document"] for point in chart}
-    documents = engine.documents.list()
-    chunks = {str(chunk.id): document.name for document in documents for chunk in engine.chunks.list(document.id)}
-    assert points == chunks
-    assert any("of their differences" in caption.value and "%" in caption.value for caption in app.caption)
 
 
 def test_what_failed_is_read_again_by_a_button(app: AppTest, engine: RAGEngine) -> None:

@@ -144,17 +144,10 @@ def test_a_kept_key_switches_its_vendor_on_in_every_process(engine: RAGEngine, q
 
 def test_a_kept_key_embeds_nothing_until_somebody_says_so(engine: RAGEngine) -> None:
     settings = engine.installation.settings
-    assert settings.embedding_offer() is None
     settings.keys.keep("openai", _secret())
-    offer = settings.embedding_offer()
-    assert offer
-    assert (offer.model, offer.label) == ("openai:text-embedding-3-small", "OpenAI")
-    settings.dismiss(offer.model)
-    assert settings.embedding_offer() is None
     assert settings.embedder().model == LOCAL
-    settings.choose_embedder(offer.model)
-    assert settings.embedding_offer() is None
-    assert engine.indexes.ensure("new").space.name == offer.model
+    settings.choose_embedder("openai:text-embedding-3-small")
+    assert engine.indexes.ensure("new").space.name == "openai:text-embedding-3-small"
 
 
 def test_a_key_of_the_environment_embeds_as_ever(quiet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,13 +155,9 @@ def test_a_key_of_the_environment_embeds_as_ever(quiet: Path, monkeypatch: pytes
     with RAGEngine(load_config()) as engine:
         settings = engine.installation.settings
         assert settings.embedder().model == "openai:text-embedding-3-small"
-        assert settings.embedding_offer() is None
-        settings.keys.keep("gemini", _secret())
-        assert settings.embedding_offer() is None
     monkeypatch.setenv("RAG_EMBED_MODEL", "local")
     with RAGEngine(load_config()) as engine:
         assert engine.installation.settings.embedder().model == LOCAL
-        assert engine.installation.settings.embedding_offer() is None
 
 
 GEMINI_MODELS = {
@@ -344,7 +333,7 @@ def test_a_server_on_this_machine_is_offered_chosen_and_left(server: VendorServe
     assert kept(quiet) == {}
     assert server.requests == []
     assert select(page, "Answer model").value == "Automatic"
-    page.button(key=f"use-{MODEL}").click().run()
+    select(page, "Answer model").select(MODEL).run()
     assert not page.exception
     assert kept(quiet) == {"rag_gen_model": MODEL}
     assert select(page, "Answer model").value == MODEL
@@ -388,7 +377,7 @@ def test_a_key_is_taken_up_and_never_shown(page: AppTest, quiet: Path) -> None:
     assert Preferences(quiet).get().places == {}
 
 
-def test_a_new_key_lists_its_models_and_asks_whether_to_embed(
+def test_a_new_key_lists_its_models_and_embeds_nothing(
     page: AppTest, quiet: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def give_key() -> None:
@@ -408,10 +397,7 @@ def test_a_new_key_lists_its_models_and_asks_whether_to_embed(
         embedding = select(page, "Embedding model for new indexes")
         assert "openai:text-embedding-3-large" in embedding.options
         assert embedding.value == "Automatic"
-        assert "Shall OpenAI embed new indexes, too?" in texts(page)
         assert "Included in Pagelight" in texts(page)
-        page.button(key="decline-offer").click().run()
-        assert "Shall OpenAI" not in texts(page)
         assert kept(quiet) == {}
         page.button(key="remove-openai").click().run()
         assert "openai:gpt-6-sol" not in select(page, "Answer model").options
@@ -423,7 +409,7 @@ def test_a_vendor_that_lists_nothing_is_named_with_the_reason_and_may_embed(
     engine.installation.settings.keys.keep("openai", _secret())
     opened(page)
     assert "The models of OpenAI could not be listed" in texts(page)
-    page.button(key="accept-offer").click().run()
+    select(page, "Embedding model for new indexes").select("openai:text-embedding-3-small").run()
     assert not page.exception
     assert kept(quiet) == {"rag_embed_model": "openai:text-embedding-3-small"}
     assert "are sent to OpenAI" in texts(page)

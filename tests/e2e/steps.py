@@ -54,16 +54,17 @@ def rest(page: Page) -> None:
 def written_by_ollama(page: Page) -> Iterator[None]:
     """Have answers written by the model of the server that the app has found, and afterwards by none again."""
     page.goto("/settings")
-    row = page.locator('[class*="st-key-served-ollama-llama"]')
-    row.get_by_role("button", name="Use").click()
-    expect(row).to_contain_text("In use")
+    field = page.locator(".st-key-writer").get_by_role("combobox", name="Answer model")
+    field.click()
+    page.get_by_role("option", name="ollama:llama").click()
+    expect(page.locator(".st-key-writer")).to_contain_text("is sent to Ollama")
     try:
         yield
     finally:
         page.goto("/settings")
-        page.locator(".st-key-writer").get_by_role("combobox", name="Answer model").click()
+        field.click()
         page.get_by_role("option", name="Automatic").click()
-        expect(row.get_by_role("button", name="Use")).to_be_visible()
+        expect(page.locator(".st-key-writer")).to_contain_text("Answers are sentences of your documents")
 
 
 def open_page(page: Page, number: int) -> None:

@@ -1,6 +1,5 @@
 """What an index is made of, as the database counts it, and what is amiss in it."""
 
-import itertools
 import uuid
 
 import psycopg
@@ -42,29 +41,6 @@ def put_pages(owner: Owner, name: str, pages: int, *, texts: dict[int, str]) -> 
     return document.id
 
 
-def test_growth_counts_up_to_what_is_there_now(owner: Owner) -> None:
-    assert surveys(owner).growth(owner.index.id) == []
-    for number in range(1, 4):
-        owner.ready(f"{number}.pdf", ["text"] * number)
-    gone = owner.ready("gone.pdf", ["text"] * 50)
-    owner.db.of("ada").documents.trash([gone.id])
-    growth = surveys(owner).growth(owner.index.id)
-    assert (growth[-1].documents, growth[-1].pages, growth[-1].chunks) == (3, 6, 6)
-    documents = owner.db.of("ada").documents.list(owner.index.id)
-    assert growth[-1].at == max(document.created_at for document in documents)
-    assert all(
-        before.at < after.at and before.documents < after.documents and before.chunks < after.chunks
-        for before, after in itertools.pairwise(growth)
-    )
-
-
-def test_lengths_are_counted_in_bands_the_last_of_which_is_open(owner: Owner) -> None:
-    texts = ["x" * 99, "x" * 100, "x" * 199, "x" * 1200, "x" * 2399, "x" * 2400, "x" * 9000]
-    owner.ready("lengths.pdf", texts)
-    bands = [(band.start, band.end, band.chunks) for band in surveys(owner).lengths(owner.index.id)]
-    assert bands == [(0, 100, 1), (100, 200, 2), (1200, 1300, 1), (2300, 2400, 1), (2400, None, 2)]
-
-
 def test_pages_without_text_are_named_the_worst_document_first(owner: Owner) -> None:
     put_pages(owner, "scan.pdf", 5, texts={2: "words"})
     blank = put_pages(owner, "blank.pdf", 2, texts={})
@@ -78,40 +54,6 @@ def test_pages_without_text_are_named_the_worst_document_first(owner: Owner) -> 
     ]
     owner.db.of("ada").documents.trash([blank])
     assert surveys(owner).wordless(owner.index.id).pages == 4
-
-
-def test_a_sample_is_the_same_every_time_and_has_only_what_is_searched(owner: Owner) -> None:
-    assert surveys(owner).sample(owner.index.id, 10).vectors.shape == (0, 384)
-    document = owner.ready("many.pdf", [f"text {number}" for number in range(30)])
-    gone = owner.ready("gone.pdf", ["gone"] * 30)
-    owner.db.of("ada").documents.trash([gone.id])
-    sampled = surveys(owner).sample(owner.index.id, 10)
-    again = surveys(owner).sample(owner.index.id, 10)
-    assert sampled.points == again.points
-    assert (len(sampled.points), sampled.vectors.shape, sampled.chunks) == (10, (10, 384), 30)
-    assert {point.document_name for point in sampled.points} == {"many.pdf"}
-    chunks = {chunk.id: chunk for chunk in owner.db.of("ada").chunks.of_document(document.id)}
-    vectors = owner.db.of("ada").chunks.vectors([point.chunk_id for point in sampled.points])
-    for point, vector in zip(sampled.points, sampled.vectors, strict=True):
-        chunk = chunks[point.chunk_id]
-        assert (point.beginning, point.page_number) == (chunk.text, chunk.main_page)
-        assert vectors[point.chunk_id] @ vector == pytest.approx((vector @ vector) ** 0.5)
-    assert len(surveys(owner).sample(owner.index.id, 100).points) == 30
-
-
-def test_the_stamp_changes_with_what_is_there(owner: Owner) -> None:
-    stamps = [surveys(owner).version(owner.index.id)]
-    document = owner.ready("one.pdf", ["text"])
-    stamps.append(surveys(owner).version(owner.index.id))
-    assert surveys(owner).version(owner.index.id) == stamps[-1]
-    owner.fill(document, ["other text"])
-    stamps.append(surveys(owner).version(owner.index.id))
-    owner.db.of("ada").documents.trash([document.id])
-    stamps.append(surveys(owner).version(owner.index.id))
-    assert len(set(stamps)) == 3
-    assert stamps[-1] == stamps[0]
-    with pytest.raises(errors.NotFoundError):
-        surveys(owner).version(uuid.uuid4())
 
 
 # --- what is amiss ----------------------------------------------------------------------------------

@@ -467,11 +467,7 @@ CASES |= {
     "shares.shared_with_me": lambda w, user: w.db.of(user).shares.shared_with_me(),
     "shares.holding": lambda w, user: w.db.of(user).shares.holding(w.document.id),
     "audit.list": lambda w, user: [one for one in w.db.of(user).audit.list() if VICTIM in {one.actor, one.owner}],
-    "indexes.version": lambda w, user: w.db.of(user).indexes.version(w.owner.index.id),
-    "indexes.growth": lambda w, user: w.db.of(user).indexes.growth(w.owner.index.id),
-    "indexes.lengths": lambda w, user: w.db.of(user).indexes.lengths(w.owner.index.id),
     "indexes.wordless": lambda w, user: w.db.of(user).indexes.wordless(w.owner.index.id).pages,
-    "indexes.sample": lambda w, user: w.db.of(user).indexes.sample(w.owner.index.id, 10).points,
     "indexes.findings": lambda w, user: w.db.of(user).indexes.findings(w.owner.index.id),
     "reading_queue.postpone": lambda w, user: w.db.of(user).reading_queue.postpone(w.document.id, "code", "message"),
     "jobs.get": lambda w, user: w.db.of(user).jobs.get(w.job.id),
@@ -639,14 +635,7 @@ def test_the_owner_gets_everything(world: World) -> None:
         *("saved_filters.get", "saved_filters.list", "reading_queue.trace"),
         *("conversations.list", "conversations.get", "conversations.messages", "conversations.search"),
         "answer_locks.is_locked",
-        *(
-            "indexes.version",
-            "indexes.growth",
-            "indexes.lengths",
-            "indexes.wordless",
-            "indexes.sample",
-            "indexes.findings",
-        ),
+        *("indexes.wordless", "indexes.findings"),
     ):
         assert CASES[method](world, VICTIM), method
 

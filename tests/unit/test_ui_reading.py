@@ -8,8 +8,8 @@ import pytest
 from rag import errors
 from rag.engine import Installation
 from rag.types import LOCAL_USER, Rect, RequestOrigin
-from rag.ui.viewer.place_links import Place
-from rag.ui.viewer.tickets import Tickets
+from rag.ui.viewer.citation_viewer import Place
+from rag.ui.viewer.page_server import Tickets
 
 ID = uuid.uuid4()
 HERE = RequestOrigin("app", "")

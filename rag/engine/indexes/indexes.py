@@ -1,18 +1,16 @@
-"""Indexes: their contents, models, statistics and problems."""
+"""Indexes: their contents, models and problems."""
 
 import builtins
 import shlex
 import uuid
 
-from rag import errors, providers, retrieval, types
+from rag import errors, providers, types
 from rag.engine.indexes.embedding_generations import EmbeddingGenerations
 from rag.engine.library.documents import Documents
 from rag.engine.workspace import Workspace
 from rag.messages import N_
 
 CROSS_ENCODER = "local:ms-marco-MiniLM-L-12-v2"
-MAX_POINTS = 2000
-"""Maximum number of points on the map; browsers cannot draw more in reasonable time."""
 MAX_REPAIRED = 1000
 """Maximum number of documents queued at once; the next check finds the rest."""
 
@@ -79,32 +77,9 @@ class Indexes:
             "machine, finds more: {command}"
         ).format(model=space.name, command=" && ".join(commands))
 
-    def stamp(self, name: str = types.DEFAULT_INDEX) -> str:
-        """Return a version stamp of the index's content, as a cache key."""
-        index = self._workspace.requested_index(name)
-        return ":".join(map(str, (index.id, *self._workspace.store.indexes.version(index.id))))
-
-    def growth(self, name: str = types.DEFAULT_INDEX) -> builtins.list[types.Growth]:
-        """Return the growth of the index over time, in steps if it is large."""
-        return self._workspace.store.indexes.growth(self._workspace.requested_index(name).id)
-
-    def lengths(self, name: str = types.DEFAULT_INDEX) -> builtins.list[types.LengthBand]:
-        """Return the number of chunks by length in characters, shortest first."""
-        return self._workspace.store.indexes.lengths(self._workspace.requested_index(name).id)
-
     def wordless(self, name: str = types.DEFAULT_INDEX) -> types.WordlessSummary:
         """Return the pages of ready documents without text, and the documents that have the most of them."""
         return self._workspace.store.indexes.wordless(self._workspace.requested_index(name).id)
-
-    def map(self, name: str = types.DEFAULT_INDEX, *, most: int = MAX_POINTS) -> types.EmbeddingMap:
-        """Return chunks projected to two dimensions; a fixed sample if there are more than `most`."""
-        sample = self._workspace.store.indexes.sample(self._workspace.requested_index(name).id, most)
-        projection = retrieval.principal_plane(sample.vectors)
-        points = (
-            point.model_copy(update={"x": float(x), "y": float(y)})
-            for point, (x, y) in zip(sample.points, projection.places, strict=True)
-        )
-        return types.EmbeddingMap(points=tuple(points), chunks=sample.chunks, spread=projection.spread)
 
     # --- problems of documents ---
 

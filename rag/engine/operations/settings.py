@@ -183,19 +183,6 @@ class Settings(_SavedSettings):
         with ThreadPoolExecutor(max_workers=max(len(vendors), 1)) as threads:
             return tuple(threads.map(self._vendor_models, vendors))
 
-    def embedding_offer(self) -> types.ModelChoice | None:
-        """Return the vendor's model that a saved key could use for new indexes, until somebody has decided.
-
-        `choose_embedder` with it accepts, `dismiss` with its `model` declines.
-        """
-        origin, _ = self._origin(EMBEDDER)
-        if origin is not types.Origin.DEFAULT:
-            return None
-        model = self._models.registry.embedding_name(self._models.config)
-        return (
-            None if self.is_dismissed(model) or model == self._models.default_model() else self._choice(model, origin)
-        )
-
     def ollama(self) -> types.FoundServer | None:
         """Return Ollama on this machine or at its configured address, None if it does not respond now."""
         return self._models.registry.find_ollama(self._models.config)

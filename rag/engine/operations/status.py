@@ -141,7 +141,7 @@ def _warnings(
             ).format(count=database.connections, total=database.max_connections)
         )
     if indexes.missing_vectors:
-        yield N_("{count} chunks of ready documents have no vector. Re-index: pagelight reindex.").format(
+        yield N_("{count} chunks of ready documents have no vector. Re-index: pagelight api POST /reindex.").format(
             count=f"{indexes.missing_vectors:,}"
         )
     if indexes.invalid:

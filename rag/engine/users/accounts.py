@@ -51,7 +51,7 @@ class Accounts(Administration):
         for user in self.list():
             if user.user_id == user_id:
                 return user
-        raise errors.NotFoundError(N_("There is no user {id}. List them: pagelight users list"), id=user_id)
+        raise errors.NotFoundError(N_("There is no user {id}. List them: pagelight api GET /admin/users"), id=user_id)
 
     def set_role(self, user_id: str, role: types.Role) -> types.Account:
         """Set a user's role. Raises ConflictError if `RAG_ADMINS` names the user, who stays an admin."""

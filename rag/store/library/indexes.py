@@ -6,43 +6,18 @@ import shlex
 import uuid
 from collections.abc import Mapping
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-import pgvector
 from psycopg.types.json import Jsonb
 
 from rag import errors, types
 from rag.messages import N_
-from rag.store.server import named_queries
 from rag.store.server.database import Queries, UserDatabase
 
 LEXEME_BYTES = 44.0
 """Average size of an occurrence of a term in `postings`, with its share of rows and keys."""
-GROWTH_STEPS = 120
-BANDS_TO_LIMIT = 12
-"""Number of length bands up to the chunk size limit, and again beyond it."""
 MAX_WORDLESS = 50
 """Maximum of reported documents that have pages without text, and of reported pages of each."""
-BEGINNING_CHARS = 120
-
-
-class IndexVersion(NamedTuple):
-    """The version of an index: `content` changes whenever its documents do."""
-
-    generation: int
-    dimensions: int
-    chunk_size_chars: int
-    content: str | None
-
-
-class VectorSample(NamedTuple):
-    """Some chunks of an index, their vectors (chunks, dimensions) in the same order, and the number of all vectors."""
-
-    points: list[types.MapPoint]
-    vectors: npt.NDArray[Any]
-    chunks: int
 
 
 class Indexes:
@@ -128,29 +103,6 @@ class Indexes:
         languages = {row["language"]: row["chunks"] for row in self._queries.all("languages", index_id=index_id)}
         return types.IndexStats(index=index, database_bytes=database_bytes, languages=languages, **counts)
 
-    # --- statistics, computed in the database, so that nothing is loaded whole ---
-
-    def version(self, index_id: uuid.UUID) -> IndexVersion:
-        """Return the version of an index. Raises NotFoundError."""
-        return IndexVersion(**self._queries.get("version", unknown_index(index_id), index_id=index_id))
-
-    def growth(self, index_id: uuid.UUID) -> builtins.list[types.Growth]:
-        """Return how the present content was added over time, in up to `GROWTH_STEPS` steps."""
-        return [types.Growth(**row) for row in self._queries.all("growth", index_id=index_id, steps=GROWTH_STEPS)]
-
-    def lengths(self, index_id: uuid.UUID) -> builtins.list[types.LengthBand]:
-        """Return the number of chunks by length, shortest first, without empty bands."""
-        width = max(self.version(index_id).chunk_size_chars // BANDS_TO_LIMIT, 1)
-        last = 2 * BANDS_TO_LIMIT
-        return [
-            types.LengthBand(
-                start=row["band"] * width,
-                end=None if row["band"] == last else (row["band"] + 1) * width,
-                chunks=row["chunks"],
-            )
-            for row in self._queries.all("lengths", index_id=index_id, width=width, last=last)
-        ]
-
     def wordless(self, index_id: uuid.UUID) -> types.WordlessSummary:
         """Return the pages of ready documents that have no chunk."""
         rows = self._queries.all("wordless", index_id=index_id, most=MAX_WORDLESS, most_pages=MAX_WORDLESS)
@@ -160,17 +112,6 @@ class Indexes:
         documents, pages = totals[0]
         worst = tuple(types.WordlessPages(**row) for row in rows)
         return types.WordlessSummary(documents=documents, pages=pages, worst=worst)
-
-    def sample(self, index_id: uuid.UUID, most: int) -> VectorSample:
-        """Return up to `most` chunks, not yet placed on a map; the same chunks as long as the index is the same."""
-        dimensions = self.version(index_id).dimensions
-        count = self._queries.all("vectors", index_id=index_id)[0]["chunks"]
-        statement = self._queries["sample"].format(chunks=named_queries.chunk_table(dimensions))
-        # Without vectors there may be no table of these dimensions yet.
-        rows = self._queries.all(statement, index_id=index_id, most=most, characters=BEGINNING_CHARS) if count else []
-        vectors = [pgvector.Vector.from_text(row.pop("embedding")).to_numpy() for row in rows]
-        stacked = np.stack(vectors) if vectors else np.zeros((0, dimensions), np.float32)
-        return VectorSample([types.MapPoint(**row, x=0.0, y=0.0) for row in rows], stacked, count)
 
     def findings(
         self, index_id: uuid.UUID, *, kind: types.FindingKind | None = None, most: int = 5

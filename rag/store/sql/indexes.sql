@@ -94,44 +94,6 @@ SELECT pg_total_relation_size(c.oid)::float8 / greatest(c.reltuples, pg_stat_get
 FROM pg_class c
 WHERE c.oid = to_regclass(:table_name::text) AND :within::uuid IS NULL;
 
--- name: version
--- Changes whenever the content of the index does.
-SELECT i.generation, i.dimensions, i.chunk_size_chars,
-       (SELECT md5(string_agg(concat_ws(' ', d.id, d.name, d.vector_count, d.page_count, d.indexed_at), ',' ORDER BY d.id))
-        FROM documents d
-        WHERE d.user_id = i.user_id AND d.index_id = i.id AND d.deleted_at IS NULL AND d.superseded_by IS NULL) AS content
-FROM indexes i
-WHERE i.user_id = :user_id AND i.id = :index_id AND is_within(i.id, :within);
-
--- name: growth
--- In equal steps over any time span; a step has the time of its last document.
-WITH live AS (
-    SELECT created_at, page_count, chunk_count, extract(epoch FROM created_at) AS seconds
-    FROM documents
-    WHERE user_id = :user_id AND index_id = :index_id AND is_within(index_id, :within)
-      AND deleted_at IS NULL AND superseded_by IS NULL
-), span AS (
-    SELECT min(seconds) AS first, greatest(max(seconds) - min(seconds), 1) AS length FROM live
-), steps AS (
-    SELECT floor((seconds - first) / length * (:steps::int - 1)) AS step, max(created_at) AS at,
-           count(*) AS documents, sum(page_count) AS pages, sum(chunk_count) AS chunks
-    FROM live CROSS JOIN span
-    GROUP BY step
-)
-SELECT at, (sum(documents) OVER so_far)::bigint AS documents, (sum(pages) OVER so_far)::bigint AS pages,
-       (sum(chunks) OVER so_far)::bigint AS chunks
-FROM steps
-WINDOW so_far AS (ORDER BY step)
-ORDER BY step;
-
--- name: lengths
-SELECT least(length(c.content) / :width::int, :last::int) AS band, count(*) AS chunks
-FROM documents d JOIN document_chunks c ON c.user_id = d.user_id AND c.document_id = d.id
-WHERE d.user_id = :user_id AND d.index_id = :index_id AND is_within(d.index_id, :within)
-  AND d.deleted_at IS NULL AND d.superseded_by IS NULL
-GROUP BY band
-ORDER BY band;
-
 -- name: wordless
 -- Pages are counted by their chunks; the numbers of missing ones are only computed for the documents shown.
 WITH live AS (
@@ -162,25 +124,6 @@ SELECT id AS document_id, name, page_count, wordless, all_documents, all_pages, 
        ) AS first
 FROM shown
 ORDER BY wordless DESC, name, id;
-
--- name: vectors
-SELECT coalesce(sum(vector_count), 0)::bigint AS chunks
-FROM documents
-WHERE user_id = :user_id AND index_id = :index_id AND is_within(index_id, :within)
-  AND deleted_at IS NULL AND superseded_by IS NULL;
-
--- name: sample
--- Chunk ids are random, so the first ones are a random sample, read in key order and stable while the index does not
--- change.
-SELECT c.chunk_id, c.document_id, d.name AS document_name, c.page_number, left(c.text, :characters) AS beginning,
-       c.embedding::text AS embedding
-FROM {chunks} c
-JOIN indexes i ON i.user_id = c.user_id AND i.id = c.index_id AND i.generation = c.generation
-JOIN documents d ON d.user_id = c.user_id AND d.id = c.document_id
-WHERE c.user_id = :user_id AND c.index_id = :index_id AND is_within(c.index_id, :within) AND c.embedding IS NOT NULL
-  AND d.deleted_at IS NULL AND d.superseded_by IS NULL
-ORDER BY c.chunk_id
-LIMIT :most;
 
 -- name: findings
 -- Without documents that are being read. A document can have several findings.

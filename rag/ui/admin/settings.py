@@ -4,7 +4,6 @@ Keys are never sent to the browser: a field accepts one and is empty afterwards.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Literal
 
 import pydantic
 import streamlit as st
@@ -28,8 +27,8 @@ PLACES = {
 STEPS = N_("""
 1. Install Ollama (free, from ollama.com).
 2. Download a model in a terminal: `ollama pull llama3.2` (2 GB; with 16 GB of memory, `llama3.1` writes better).
-3. Come back, press *Refresh*, and press *Use* next to the model.
-4. Press *Test* under *Answers* to check that it works.
+3. Come back, press *Refresh*, and choose the model under *Answers*.
+4. Press *Test* there to check that it works.
 
 Or use a provider's key: create one on the provider's site and press *Add* below. Your questions are then sent to that
 provider with text to answer them: the passages found, and short documents whole.
@@ -181,8 +180,6 @@ def embedding_model(servers: Sequence[types.FoundServer], vendors: Sequence[type
     with box(_("Search by meaning"), key="embedder"):
         choice = settings.embedder()
         _choose(N_("Embedding model for new indexes"), choice, offered, _choose_embedder)
-        if offer := settings.embedding_offer():
-            _embedding_offer(offer)
         if choice.model.startswith(f"{providers.LOCAL.name}:"):
             st.caption(_("Included in Pagelight: nothing leaves this machine."))
         elif choice.model.startswith("folder:"):
@@ -196,27 +193,6 @@ def embedding_model(servers: Sequence[types.FoundServer], vendors: Sequence[type
             if index.name == types.DEFAULT_INDEX and index.space.name != choice.model:
                 _reembedding_hint(escape(index.space.name), choice)
         _model_downloads(choice)
-
-
-def _embedding_offer(offer: types.ModelChoice) -> None:
-    """Ask once whether a vendor whose key was saved also gets the documents of new indexes."""
-    with st.container(border=True, key="embedding-offer"):
-        st.markdown(
-            _(
-                "**Shall {label} embed new indexes, too?** Then the whole text of their documents and each question "
-                "are sent to {label}, which charges for it. Until you decide, they stay on this machine. Documents "
-                "that are in an index keep their model.",
-                label=escape(offer.label),
-            )
-        )
-        with st.container(horizontal=True):
-            if st.button(_("Keep the embedding on this machine"), key="decline-offer", type="primary"):
-                _settings().dismiss(offer.model)
-                st.rerun()
-            if st.button(_("Send them to {label}", label=offer.label), key="accept-offer"):
-                with error_boundary(), st.spinner(_("Loading …")):
-                    _choose_embedder(offer.model)
-                    st.rerun()
 
 
 def _choose_embedder(model: str | None) -> types.ModelChoice:
@@ -333,8 +309,14 @@ def _offer(model: types.DownloadableModel, choice: types.ModelChoice) -> None:
     size = file_size(model.megabytes * MEGABYTE)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"download-{model.name}"):
         st.markdown(f"{escape(model.name)} :gray[:small[{languages} · {size} · {model.licence}]]", width="stretch")
-        if downloads.is_here(model.name) or model.choice == choice.model:
-            _use_button(model.choice, choice, _choose_embedder, "secondary")
+        if model.choice == choice.model:
+            st.markdown(_(":material/check_circle: In use"), width="content")
+        elif downloads.is_here(model.name):
+            is_set = choice.origin is types.Origin.ENVIRONMENT
+            if st.button(_("Use"), key=f"use-{model.choice}", disabled=is_set):
+                with error_boundary(), st.spinner(_("Loading …")):
+                    _choose_embedder(model.choice)
+                    st.rerun(scope="app")
         elif downloads.is_running(model.name):
             done = downloads.done_bytes(model.name) / (model.megabytes * MEGABYTE)
             st.progress(min(done, 1.0), text=_("Downloading …"), width=160)
@@ -353,7 +335,7 @@ def _offer(model: types.DownloadableModel, choice: types.ModelChoice) -> None:
 
 
 def model_servers(servers: Sequence[types.FoundServer]) -> None:
-    """Show the model servers on this machine; none is used until one of its models is chosen."""
+    """Show the model servers on this machine; none is used until one of its models is chosen in the fields."""
     with st.container(border=True, key="servers"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.subheader(_("Model servers on this machine"), anchor=False, width="stretch")
@@ -370,37 +352,12 @@ def model_servers(servers: Sequence[types.FoundServer]) -> None:
         for server in servers:
             with st.container(gap=None, key=f"server-{server.provider}"):
                 st.markdown(f"**{server.label}** :gray[:small[{escape(server.url)}]]")
-                if not server.models:
-                    st.caption(_("No models yet."))
-                for model in server.models:
-                    _served_model(f"{server.provider}:{model.name}", model)
+                st.caption(", ".join(map(_served_model, server.models)) or _("No models yet."))
 
 
-def _served_model(name: str, model: types.ServedModel) -> None:
-    settings = _settings()
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"served-{name}"):
-        where = " :orange-badge[" + _("not on this machine") + "]" if model.is_elsewhere else ""
-        work = _("embeds") if model.embeds else _("writes")
-        st.markdown(f"{escape(model.name)} :gray[:small[{work}]]{where}", width="stretch")
-        if model.embeds:
-            _use_button(name, settings.embedder(), _choose_embedder)
-        else:
-            _use_button(name, settings.writer(), settings.choose_writer)
-
-
-def _use_button(
-    model: str,
-    choice: types.ModelChoice,
-    choose: Callable[[str | None], types.ModelChoice],
-    kind: Literal["secondary", "tertiary"] = "tertiary",
-) -> None:
-    """Show that a model is the chosen one, or a button that chooses it."""
-    if model == choice.model:
-        st.markdown(_(":material/check_circle: In use"), width="content")
-    elif st.button(_("Use"), key=f"use-{model}", type=kind, disabled=choice.origin is types.Origin.ENVIRONMENT):
-        with error_boundary(), st.spinner(_("Loading …")):
-            choose(model)
-            st.rerun(scope="app")
+def _served_model(model: types.ServedModel) -> str:
+    elsewhere = f" ({_('not on this machine')})" if model.is_elsewhere else ""
+    return escape(model.name) + elsewhere
 
 
 # --- keys -------------------------------------------------------------------------------------------

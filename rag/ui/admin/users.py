@@ -1,4 +1,4 @@
-"""The admin page: users, API keys and jobs.
+"""The admin page: users and API keys.
 
 Each action checks again that the user is an administrator: a page may stay open after a role was revoked.
 """
@@ -16,10 +16,9 @@ from rag.config import MEGABYTE
 from rag.engine.users.accounts import Accounts
 from rag.engine.users.logins import Logins
 from rag.ui import page_frame, session
-from rag.ui.formatting import date_time, decimal, escape, file_size, n_documents, plural, progress_text
+from rag.ui.formatting import date_time, decimal, escape, file_size, n_documents, plural
 from rag.ui.language import N_, _, translate_columns
 from rag.ui.page_frame import empty_state
-from rag.ui.translated_messages import translate_message
 
 MAX_ROWS = 14
 """A longer table scrolls within the window."""
@@ -54,18 +53,6 @@ KEYS: dict[str, Column] = {
     "used": (DatetimeColumn(N_("Last used"), format=TIMESTAMP_FORMAT), lambda key: key.last_used_at),
     "created": (DatetimeColumn(N_("Created"), format=TIMESTAMP_FORMAT), lambda key: key.created_at),
     "user": (TextColumn(N_("User"), width="medium"), lambda key: key.user_id),
-}
-JOBS: dict[str, Column] = {
-    "kind": (TextColumn(N_("Job"), width="small"), lambda job: _(job.kind.capitalize())),
-    "index": (TextColumn(N_("Index"), width="small"), lambda job: job.index_name),
-    "status": (TextColumn(N_("Status"), width="small"), lambda job: _(job.status.capitalize())),
-    "progress": (
-        TextColumn(N_("Progress"), width="small"),
-        lambda job: progress_text(job.progress.done, job.progress.total) if job.progress.total else "",
-    ),
-    "created": (DatetimeColumn(N_("Started"), format=TIMESTAMP_FORMAT), lambda job: job.created_at),
-    "error": (TextColumn(N_("Error"), width="large"), lambda job: translate_message(job.error or "")),
-    "user": (TextColumn(N_("User"), width="medium"), lambda job: job.user_id),
 }
 
 
@@ -177,7 +164,7 @@ def _button(label: str, key: str, act: Callable[[], object], help_text: str | No
         st.rerun()
 
 
-# --- keys and jobs ----------------------------------------------------------------------------------
+# --- keys ----------------------------------------------------------------------------------
 
 
 def keys() -> None:
@@ -192,12 +179,3 @@ def keys() -> None:
     elif keys[number].revoked_at is None:
         key = keys[number]
         _button(_("Revoke {name}", name=escape(key.name)), "revoke", lambda: _accounts().keys.revoke(key.id))
-
-
-def jobs() -> None:
-    """Show the latest jobs of all users."""
-    jobs = _accounts().jobs()
-    if not jobs:
-        empty_state("work", _("No jobs"), _("Matrices, syncs and re-indexing jobs appear here."))
-        return
-    _table(jobs, JOBS, "jobs")

@@ -1,4 +1,4 @@
-"""Views of the index page about the index itself: its contents, models and caches, its statistics and its problems."""
+"""Views of the index page about the index itself: its contents and models, and its problems."""
 
 from collections.abc import Sequence
 
@@ -7,25 +7,13 @@ import streamlit as st
 from rag import types
 from rag.ui import session
 from rag.ui.components import box, facts, metrics
-from rag.ui.formatting import decimal, escape, file_size, n_documents, n_pages, percent, plural, progress_text
+from rag.ui.formatting import decimal, escape, file_size, n_documents, n_pages, plural, progress_text
 from rag.ui.index import chunks
 from rag.ui.language import N_, _, ngettext
 from rag.ui.library.incomplete_documents import missing_text
-from rag.ui.numeric_tables import format_numbers
 from rag.ui.page_frame import error_boundary
 from rag.ui.translated_messages import translate_message
 
-CACHE_NAMES = {
-    "rewrites": N_("Reworded questions"),
-    "hyde": N_("Draft answers to search with (HyDE)"),
-    "lookups": N_("Questions split into steps"),
-    "rerank": N_("Reranking"),
-    "answers": N_("Answers"),
-    "verdicts": N_("Checks by a language model"),
-    "suggestions": N_("Suggested questions"),
-    "embeddings": N_("Embeddings"),
-}
-"""Names of the caches on the page."""
 POLL_SECONDS = 2.0
 GENERATION_STATES = {
     types.GenerationState.ACTIVE: N_(":material/check_circle: In use"),
@@ -33,9 +21,7 @@ GENERATION_STATES = {
     types.GenerationState.BUILDING: N_(":material/hourglass: Incomplete"),
     types.GenerationState.RETIRED: N_(":material/history: Previous"),
 }
-COUNTS = (N_("documents"), N_("pages"), N_("chunks"))
-GROWTH_PX = 170
-LENGTHS_PX = 220
+WORDLESS_PX = 220
 MAX_PAGE_NUMBERS = 12
 PROBLEMS: dict[types.FindingKind, tuple[str, str]] = {
     "failed": (N_("could not be read"), N_("The cause may be gone now.")),
@@ -55,7 +41,7 @@ PROBLEMS: dict[types.FindingKind, tuple[str, str]] = {
 
 
 def overview() -> None:
-    """Show counts, sizes on disk, models, problems in one line, and caches."""
+    """Show counts, sizes on disk, models, and problems in one line."""
     engine = session.engine()
     stats = engine.inspect_index()
     metrics(
@@ -102,29 +88,6 @@ def overview() -> None:
         # While `pagelight reembed` builds a generation, its progress is shown.
         is_building = _is_building(generations)
         st.fragment(_generations, run_every=POLL_SECONDS if is_building else None)(is_building)
-    with st.container(border=True):
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.subheader(_("Caches"), anchor=False, width="stretch")
-            if st.button(_("Clear caches"), icon=":material/delete_sweep:"):
-                removed = engine.store.caches.clear()
-                st.toast(_("{removed} entries removed.", removed=decimal(removed)))
-        rows = [
-            {
-                _("cache"): _(CACHE_NAMES.get(cache.kind, cache.kind)),
-                _("entries"): cache.entries,
-                _("size"): file_size(cache.bytes),
-                _("times used"): cache.hits + cache.misses,
-                _("hit rate"): cache.hit_rate,
-            }
-            for cache in engine.store.caches.stats()
-            if cache.entries or cache.hits or cache.misses or cache.kind == "embeddings"
-        ]
-        st.dataframe(
-            format_numbers(rows, {_("entries"): decimal, _("times used"): decimal, _("hit rate"): percent}),
-            hide_index=True,
-            height="content",
-            placeholder="–",
-        )
 
 
 # --- embedding models -------------------------------------------------------------------------------
@@ -174,104 +137,11 @@ def _generation(generation: types.EmbeddingGeneration) -> None:
                     st.rerun()
 
 
-# --- statistics -------------------------------------------------------------------------------------
-
-
-def statistics() -> None:
-    """Show growth, chunk lengths and pages without text."""
-    indexes = session.engine().indexes
-    growth = indexes.growth()
-    if not growth:
-        chunks.empty_index()
-        return
-    with box(_("Growth")):
-        st.caption(_("By the date added; deleted documents are not counted."))
-        for column, things in zip(st.columns(len(COUNTS), gap="small"), COUNTS, strict=True):
-            total = f"{decimal(getattr(growth[-1], things))} {_(things)}"
-            column.markdown(f"**{total}**")
-            column.area_chart(
-                {"at": [step.at for step in growth], _(things): [getattr(step, things) for step in growth]},
-                x="at",
-                y=_(things),
-                x_label="",
-                y_label="",
-                height=GROWTH_PX,
-                alt=_("How the number of {things} grew: {total} now.", things=_(things), total=total),
-            )
-    left, right = st.columns([5, 6], gap="small")
-    with left, box(_("Chunk lengths")):
-        if bands := session.cached_for_index("lengths", indexes.lengths):
-            limit = decimal(session.engine().inspect_index().index.chunking.chunk_size_chars)
-            characters, counted = _("characters"), _("chunks")
-            st.bar_chart(
-                {characters: [band.start for band in bands], counted: [band.chunks for band in bands]},
-                x=characters,
-                y=counted,
-                height=LENGTHS_PX,
-                alt=_("How many chunks there are of each length. They are cut at {limit} characters.", limit=limit),
-            )
-            st.caption(_("Chunks are cut at about {limit} characters.", limit=limit))
-        else:
-            st.caption(_("There are no chunks."))
-    with right, box(_("Pages without text")):
-        _pages_without_text(session.cached_for_index("wordless", indexes.wordless))
-
-
-def _pages_without_text(summary: types.WordlessSummary) -> None:
-    if not summary.pages:
-        st.success(_("Every page has text."), icon=":material/check_circle:")
-        return
-    st.caption(
-        _(
-            "{pages} of {documents}: blank, a picture, or not read. Select a row to open the first page.",
-            pages=n_pages(summary.pages),
-            documents=n_documents(summary.documents),
-        )
-    )
-    rows = [
-        {
-            _("document"): document.name,
-            _("without text"): document.wordless / document.page_count,
-            _("pages"): progress_text(document.wordless, document.page_count),
-            _("page numbers"): _ranges(document.first) + (" …" if document.wordless > len(document.first) else ""),
-        }
-        for document in summary.worst
-    ]
-
-    def open_first_page() -> None:
-        for row in st.session_state["wordless"].selection.rows:
-            chunks.open_page(summary.worst[row].document_id, summary.worst[row].first[0])
-
-    share = st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1, width="small")
-    st.dataframe(
-        rows,
-        key="wordless",
-        hide_index=True,
-        height=LENGTHS_PX,
-        on_select=open_first_page,
-        selection_mode="single-row",
-        column_config={_("without text"): share},
-    )
-    if summary.documents > len(rows):
-        st.caption(_("The {rows} documents with the most pages without text.", rows=len(rows)))
-
-
-def _ranges(numbers: Sequence[int]) -> str:
-    """Format ascending numbers as ranges: `1, 4–6`."""
-    parts: list[list[int]] = []
-    for number in numbers:
-        if parts and number == parts[-1][-1] + 1:
-            parts[-1].append(number)
-        else:
-            parts.append([number])
-    return ", ".join(f"{part[0]}–{part[-1]}" if len(part) > 1 else str(part[0]) for part in parts)
-
-
 # --- problems ---------------------------------------------------------------------------------------
 
 
 def problems() -> None:
-    """Show all problems of the index's documents, the worst first, with a button to repair them."""
+    """Show all problems of the index's documents, the worst first, with a button to repair them, and empty pages."""
     findings = {finding.kind: finding for finding in session.engine().indexes.findings()}
     if not findings:
         st.success(_("No problems found in the documents read so far."), icon=":material/check_circle:")
@@ -279,6 +149,10 @@ def problems() -> None:
     for kind, (description, advice) in PROBLEMS.items():
         if finding := findings.get(kind):
             _finding(finding, description, advice, refusal)
+    summary = session.engine().indexes.wordless()
+    if summary.pages:
+        with box(_("Pages without text")):
+            _pages_without_text(summary)
 
 
 def _finding(finding: types.HealthFinding, description: str, advice: str, refusal: str | None) -> None:
@@ -325,3 +199,51 @@ def _problem(document: types.AilingDocument) -> str:
     if document.completeness:
         return f": {missing_text(document.completeness)}".replace("\n", "\n  ")  # a list within the list
     return ""
+
+
+def _pages_without_text(summary: types.WordlessSummary) -> None:
+    """List the pages on which no text was found: a click opens the first one of a document."""
+    st.caption(
+        _(
+            "{pages} of {documents}: blank, a picture, or not read. Select a row to open the first page.",
+            pages=n_pages(summary.pages),
+            documents=n_documents(summary.documents),
+        )
+    )
+    rows = [
+        {
+            _("document"): document.name,
+            _("without text"): document.wordless / document.page_count,
+            _("pages"): progress_text(document.wordless, document.page_count),
+            _("page numbers"): _ranges(document.first) + (" …" if document.wordless > len(document.first) else ""),
+        }
+        for document in summary.worst
+    ]
+
+    def open_first_page() -> None:
+        for row in st.session_state["wordless"].selection.rows:
+            chunks.open_page(summary.worst[row].document_id, summary.worst[row].first[0])
+
+    share = st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1, width="small")
+    st.dataframe(
+        rows,
+        key="wordless",
+        hide_index=True,
+        height=WORDLESS_PX,
+        on_select=open_first_page,
+        selection_mode="single-row",
+        column_config={_("without text"): share},
+    )
+    if summary.documents > len(rows):
+        st.caption(_("The {rows} documents with the most pages without text.", rows=len(rows)))
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Format ascending numbers as ranges: `1, 4–6`."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    return ", ".join(f"{part[0]}–{part[-1]}" if len(part) > 1 else str(part[0]) for part in parts)

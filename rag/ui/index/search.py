@@ -1,10 +1,13 @@
 """Search view of the index page: all options and scores, and why a passage is missing."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
+import pandas as pd
 import pydantic
 import streamlit as st
+from pandas.io.formats.style import Styler
 from streamlit.column_config import NumberColumn, ProgressColumn, TextColumn
 
 from rag import errors, retrieval, types
@@ -12,7 +15,6 @@ from rag.ui import session
 from rag.ui.formatting import decimal, escape
 from rag.ui.index import chunks
 from rag.ui.language import N_, _, translate_columns
-from rag.ui.numeric_tables import format_numbers, format_score
 from rag.ui.page_frame import error_boundary
 from rag.ui.translated_messages import translate_error, translate_message
 from rag.ui.viewer.pdf_viewer import Mark, show_pdf
@@ -183,7 +185,7 @@ def _hits(response: types.SearchResponse) -> int | None:
     ]
     columns = translate_columns({label: column for label, (column, _value) in COLUMNS.items()})
     state = st.container(key="hits", height="stretch").dataframe(
-        format_numbers(rows, dict.fromkeys(map(_, SCORES), format_score)),
+        _with_numbers(rows),
         key=f"hits-{hash(response.query + response.mode)}",
         column_config={"#": NumberColumn(width=30)} | {_(label): column for label, column in columns.items()},
         hide_index=True,
@@ -193,6 +195,17 @@ def _hits(response: types.SearchResponse) -> int | None:
         placeholder="–",
     )
     return state.selection.rows[0] if state.selection.rows else 0
+
+
+def _with_numbers(rows: list[dict[str, Any]]) -> Styler:
+    """Format scores in the language of the page, others as integers, which pandas makes floats where some are missing.
+
+    The cells stay numbers, so that they are sorted as such. Streamlit's own formats follow the browser's language.
+    """
+    table = pd.DataFrame(rows)
+    formats: dict[str, Any] = dict.fromkeys(table.select_dtypes("float"), "{:.0f}")
+    formats |= {_(name): functools.partial(decimal, decimals=3) for name in SCORES if _(name) in table}
+    return table.style.format(formats, na_rep="–")
 
 
 def _why_not(request: types.SearchRequest) -> None:

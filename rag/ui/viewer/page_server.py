@@ -1,12 +1,19 @@
 """Serve the PDF viewer: page images and lines, search results and annotations.
 
-It runs beside the app on the same port, below `PATH`. Each request carries a ticket of the session.
+It runs beside the app on the same port, below `PATH`. A session gives its browser a ticket, a secret that is sent in a
+header with each request. It allows only what the user may read, while the login is open. Unlike a cookie it is not sent
+automatically, so other sites cannot use it.
 """
 
 import logging
 import math
+import secrets
+import threading
+import time
 import uuid
+from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -20,9 +27,8 @@ from starlette.routing import Route
 
 from rag import errors, types
 from rag.engine import Installation, RAGEngine
-from rag.ui.language import _, use_language
+from rag.ui.language import N_, _, use_language
 from rag.ui.translated_messages import translate_error
-from rag.ui.viewer import tickets
 
 PATH = "/reading"
 TICKET = "x-pagelight-ticket"
@@ -30,6 +36,12 @@ MAX_BODY_BYTES = 256 * 1024
 MAX_MATCHES_PER_PAGE = 500
 """Maximum number of matches on a page whose boxes are sent."""
 PRIVATE_HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
+MAX_TICKETS = 10_000
+"""Per process; the least recently used ticket is dropped first."""
+TICKET_LIFETIME_SECONDS = 12 * 3600.0
+"""Lifetime of an unused ticket."""
+CHECK_SECONDS = 2.0
+"""How long the result of a login check is cached."""
 STATUS_CODES = {
     errors.AuthError: 401,
     errors.ForbiddenError: 403,
@@ -37,8 +49,6 @@ STATUS_CODES = {
     errors.ValidationError: 422,
 }
 
-ticket_store = tickets.Tickets()
-"""Tickets of this process, which runs both the app and this server."""
 log = logging.getLogger(__name__)
 
 
@@ -189,3 +199,71 @@ def _edit(call: Call) -> Any:
 
 def _delete(call: Call) -> None:
     call.engine.store.annotations.delete(call.document_id, call.request.path_params["annotation_id"])
+
+
+# --- tickets ----------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Holder:
+    user_id: str
+    login: types.Identity | None
+    whence: types.RequestOrigin
+    used: float
+    checked: float
+
+
+class Tickets:
+    """The tickets of a process."""
+
+    def __init__(self) -> None:
+        self._holders: OrderedDict[str, _Holder] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def issue(
+        self, user_id: str, login: types.Identity | None, whence: types.RequestOrigin, before: str | None = None
+    ) -> str:
+        """Return a ticket for a user: the one `before` if it is still valid and theirs."""
+        now = time.monotonic()
+        with self._lock:
+            holder = self._holders.get(before or "")
+            if before and holder and (holder.user_id, holder.login) == (user_id, login):
+                holder.used = now
+                return before
+            ticket = secrets.token_urlsafe(32)
+            self._holders[ticket] = _Holder(user_id, login, whence, now, now)
+            while len(self._holders) > MAX_TICKETS:
+                self._holders.popitem(last=False)
+        return ticket
+
+    def engine(self, installation: Installation, ticket: str) -> RAGEngine:
+        """Return the engine of the user who holds a ticket.
+
+        Raises:
+            errors.AuthError: the ticket is unknown or expired, or the login has ended.
+        """
+        now = time.monotonic()
+        with self._lock:
+            holder = self._holders.get(ticket)
+        is_used = holder is not None and now - holder.used <= TICKET_LIFETIME_SECONDS
+        if holder is None or not is_used or not _login_is_open(installation, holder, now):
+            with self._lock:
+                self._holders.pop(ticket, None)
+            raise errors.AuthError(N_("This page was open for too long, or the login has ended. Reload it."))
+        with self._lock:
+            holder.used = now
+            if ticket in self._holders:
+                self._holders.move_to_end(ticket)
+        return installation.for_user(holder.user_id, holder.whence)
+
+
+def _login_is_open(installation: Installation, holder: _Holder, now: float) -> bool:
+    """Return whether the ticket's login is still open, checking every `CHECK_SECONDS`."""
+    if holder.login is None or now - holder.checked < CHECK_SECONDS:
+        return True
+    holder.checked = now
+    return installation.logins.by(holder.user_id, holder.whence).open(holder.login)
+
+
+ticket_store = Tickets()
+"""Tickets of this process, which runs both the app and this server."""

@@ -216,8 +216,6 @@ def _index(page: Page, audit: Audit) -> None:
     page.get_by_test_id("stMetric").first.wait_for()
     audit.look("index, Overview", phone=True)
     for view, landmark in {
-        "Statistics": page.get_by_role("heading", name="Growth"),
-        "Map": page.get_by_text("similar meaning"),
         "Chunks": page.locator(".page img").first,
         "Health": page.locator('[class*="st-key-finding-"]').first,
     }.items():
@@ -238,7 +236,7 @@ def _others(page: Page, audit: Audit) -> None:
     page.locator(".st-key-key-gemini").get_by_role("button", name="Add").click()
     audit.look("settings", phone=True)
     page.goto("/admin")
-    for view in ("Keys", "Jobs", "Users"):
+    for view in ("Keys", "Users"):
         page.get_by_role("radio", name=view).click()
         audit.look(f"admin, {view}")
     for path in ("audit", "status", "shared"):

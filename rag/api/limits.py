@@ -20,9 +20,6 @@ from rag.answering.generation.model_answer import Stop
 MAX_JSON_BYTES = 4 * 1024 * 1024
 """Maximum size of a body without a file."""
 
-BODY_BYTES_PER_SECOND = 1024
-"""Each so many that arrive allow a second more."""
-
 FORM_BYTES = 64 * 1024
 """Allowance for the rest of a form besides its file."""
 
@@ -109,8 +106,6 @@ class BodyLimits:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        clock = asyncio.get_running_loop().time
-        allowed_pause = self._seconds
         is_upload = scope["method"] == "POST" and scope["path"].endswith(UPLOAD_PATH)
         room = self._upload_bytes + FORM_BYTES if is_upload else MAX_JSON_BYTES
         declared = Headers(scope=scope).get("content-length", "")
@@ -119,20 +114,17 @@ class BodyLimits:
         complete = False
 
         async def receive_within_limits() -> Message:
-            nonlocal complete, room, allowed_pause
+            nonlocal complete, room
             if complete:  # later messages only tell whether the client is still connected
                 return await receive()
             if room < 0:
                 raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, headers=CLOSE_CONNECTION)
-            started = clock()
             try:
-                async with asyncio.timeout(allowed_pause):
+                async with asyncio.timeout(self._seconds):
                     message = await receive()
             except TimeoutError:
                 raise HTTPException(HTTPStatus.REQUEST_TIMEOUT, headers=CLOSE_CONNECTION) from None
-            received = len(message.get("body", b""))
-            allowed_pause = min(self._seconds, allowed_pause - (clock() - started) + received / BODY_BYTES_PER_SECOND)
-            room -= received
+            room -= len(message.get("body", b""))
             if room < 0:
                 raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, headers=CLOSE_CONNECTION)
             complete = message["type"] != "http.request" or not message.get("more_body", False)

@@ -1,4 +1,4 @@
-"""Stream answers as server-sent events: tokens, citations, verdicts, then the whole answer."""
+"""Stream answers as server-sent events: tokens and stages, then the whole answer."""
 
 import json
 import logging
@@ -10,7 +10,6 @@ from fastapi import Request
 from fastapi.responses import StreamingResponse
 
 from rag import errors, types
-from rag.contract import AnswerBody
 
 logger = logging.getLogger(__name__)
 
@@ -18,14 +17,11 @@ EVENT_STREAM = "text/event-stream"
 
 EVENTS: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "The answer, or the events `stage`, `token`, `citations`, `verdicts`, `support`, `answer`",
+        "description": "The answer, or the events `stage`, `token`, `answer`",
         "content": {EVENT_STREAM: {"schema": {"type": "string"}}},
     }
 }
 """OpenAPI description of the responses of routes that can stream."""
-VERDICT = {"sentence", "citation_id", "verdict", "unsupported_numbers"}
-SUPPORT = {"support", "missing", "judged_by", "probability"}
-"""Fields of a citation, and of a sentence, that the events `verdicts` and `support` have."""
 
 
 def wants_events(request: Request) -> bool:
@@ -57,24 +53,11 @@ def stream(events: Iterator[types.AnswerEvent], to_body: Callable[[types.AnswerR
 def _events(event: types.AnswerEvent, to_body: Callable[[types.AnswerResponse], object]) -> Iterator[str]:
     if isinstance(event, types.AnswerToken):
         yield _event("token", {"text": event.text})
-        return
-    if isinstance(event, types.AnswerStage):
+    elif isinstance(event, types.AnswerStage):
         so_far = {"soFar": to_body(event.so_far)} if event.so_far else {}
         yield _event("stage", {"name": event.name, "seconds": event.seconds, **so_far})
-        return
-    yield _event("citations", AnswerBody.of(event).citations)
-    yield _event("verdicts", [citation.model_dump(by_alias=True, include=VERDICT) for citation in event.citations])
-    support = [
-        {
-            "sentence": number,
-            **sentence.model_dump(by_alias=True, include=SUPPORT),
-            "restsOn": sentence.rests_on,
-            "struck": number in event.struck,
-        }
-        for number, sentence in enumerate(event.sentences)
-    ]
-    yield _event("support", support)
-    yield _event("answer", to_body(event))
+    else:
+        yield _event("answer", to_body(event))
 
 
 def _event(name: str, data: object) -> str:

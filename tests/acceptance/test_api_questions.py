@@ -171,8 +171,7 @@ def test_an_answer_is_streamed_on_demand(web: httpx.Client, route: str) -> None:
     response = web.post(route, json=body, headers=asked_for)
     assert response.headers["content-type"].startswith("text/event-stream")
     found = list(events(response))
-    assert [name for name, _ in found][-4:] == ["citations", "verdicts", "support", "answer"]
-    assert {sentence["support"] for sentence in dict(found)["support"]} == {"quoted"}
+    assert {name for name, _ in found[:-1]} <= {"stage", "token"}
     text = "".join(data["text"] for name, data in found if name == "token")
     whole = found[-1][1]
     assert "4,812 ships" in text
@@ -283,7 +282,7 @@ def test_a_streamed_answer_comes_before_the_model_has_judged_it(
         so_far = next(data["soFar"] for name, data in found if name == "stage" and data["name"] == "judging")
         judging.set()
         rest = list(found)
-    assert [name for name, _ in rest] == ["citations", "verdicts", "support", "answer"]
+    assert [name for name, _ in rest] == ["answer"]
     whole = rest[-1][1]
     assert so_far.keys() == whole.keys()
     assert so_far["answer"] == whole["answer"]

@@ -21,7 +21,7 @@ def test_the_api_answers_beside_the_app(base_url: str) -> None:
             json={"question": "How many ships?", "indexName": "by API"},
             headers={"accept": "text/event-stream"},
         )
-        assert "event: citations" in events.text
+        assert "event: answer" in events.text
         assert "4,812 ships" in events.text
         assert api.get("/documents", headers={"origin": "http://evil.example"}).status_code == 403
         assert api.delete(path).status_code == 204

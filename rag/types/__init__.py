@@ -13,15 +13,11 @@ from rag.types.document_metadata import *
 from rag.types.documents import *
 from rag.types.indexes import *
 from rag.types.indexing import *
-from rag.types.jobs import *
 from rag.types.matrices import *
 from rag.types.operations import *
-from rag.types.raised import *
 from rag.types.requests import *
 from rag.types.search import *
 from rag.types.settings import *
-from rag.types.sharing import *
 from rag.types.text import *
 from rag.types.validation import *
-from rag.types.versions import *
 from rag.types.viewing import *

@@ -1,13 +1,14 @@
-"""Requests to index a folder, and reports on its files."""
+"""Requests to index a folder, reports on its files, and background jobs."""
 
+import datetime as dt
 import uuid
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import pydantic
 
 from rag.types.base import STORABLE, Input, Model
-from rag.types.documents import DEFAULT_INDEX, ChunkingOptions, Index
-from rag.types.requests import Auth, AuthField, ProviderOptions, StorableText
+from rag.types.documents import DEFAULT_INDEX, ChunkingOptions, Index, Progress
+from rag.types.requests import Auth, AuthField, IndexName, ProviderOptions, StorableText
 from rag.types.search import Usage
 
 FileId = Annotated[str, pydantic.Field(min_length=1, max_length=8000, pattern=STORABLE)]
@@ -135,3 +136,37 @@ class AdapterOptions(Model):
     query_prefix: str = ""
     text_prefix: str = ""
     languages: frozenset[str] = frozenset()
+
+
+JobKind = Literal["reindex", "sync", "matrix"]
+
+JobStatus = Literal["queued", "running", "done", "failed", "cancelled"]
+
+
+class Job(Model):
+    """A background job, its progress and result.
+
+    `progress.total` is 0 while unknown. `result` depends on the kind: counts of a `reindex` or `matrix`, the report of
+    a `sync`. A queued job with `retry_after` failed temporarily, as `error` says, and resumes then.
+    """
+
+    id: uuid.UUID
+    user_id: str
+    kind: JobKind
+    index_name: str
+    status: JobStatus
+    progress: Progress = Progress()
+    result: dict[str, Any] | None = None
+    error_code: str | None = None
+    error: str | None = None
+    retry_after: dt.datetime | None = None
+    created_at: dt.datetime
+    started_at: dt.datetime | None = None
+    finished_at: dt.datetime | None = None
+
+
+class ReindexRequest(Input):
+    """A request to re-read all documents of an index, or to sync it with a folder (`source`)."""
+
+    index_name: IndexName = DEFAULT_INDEX
+    source: Source | None = None

@@ -13,7 +13,7 @@ from pydantic import Field
 from rag.types.answers import Support
 from rag.types.base import IN_READING_ORDER, Input, Model, visible_text
 from rag.types.documents import Document, DocumentStatus
-from rag.types.jobs import Job
+from rag.types.indexing import Job
 from rag.types.requests import QuestionText
 from rag.types.text import Region
 

@@ -37,9 +37,6 @@ SourcePrefix = Annotated[StorableText, pydantic.Field(max_length=8000), _Compose
 AuthorPart = Annotated[StorableText, pydantic.Field(max_length=500)]
 SavedName = Annotated[StorableText, pydantic.Field(max_length=100)]
 
-MAX_LOOKUPS = 8
-"""Maximum number of look-ups; each step costs a language model request and a search."""
-
 
 class Filters(Input):
     """Search filters; empty filters match everything.
@@ -96,9 +93,6 @@ class RerankOptions(Input):
 
     enabled: bool = pydantic.Field(default=False, description=N_("Order the best places anew."))
     top_n: int = pydantic.Field(default=20, ge=1, le=200, description="How many of the best are ordered anew.")
-    by: Literal["cross_encoder", "llm"] = pydantic.Field(
-        default="cross_encoder", description="Who orders them: the embedded model or a language model."
-    )
 
 
 class RetrievalOptions(Input):
@@ -127,14 +121,6 @@ class RetrievalOptions(Input):
         default=0, ge=0, le=5, description="Search for so many rewrites of the question, too (language model)."
     )
     hyde: bool = pydantic.Field(default=False, description="Search for a hypothetical answer, too (language model).")
-    lookups: int = pydantic.Field(
-        default=0,
-        ge=0,
-        le=MAX_LOOKUPS,
-        description=N_(
-            "Take the question apart into single facts, so many at most, and search for each (language model)."
-        ),
-    )
     periods: bool = pydantic.Field(
         default=True,
         description=N_("Search for periods as documents write them: FY22 as 2022, Q2'23 as second quarter 2023."),
@@ -177,7 +163,7 @@ class RetrievalOptions(Input):
     @property
     def needs_language_model(self) -> bool:
         """Whether the search needs a language model."""
-        return bool(self.multi_query or self.lookups) or self.hyde or (self.rerank.enabled and self.rerank.by == "llm")
+        return bool(self.multi_query) or self.hyde
 
 
 BESIDE_RETRIEVAL = ("top_k", "min_score", "mode", "vector_weight", "lexical_weight", "rerank", "filters")
@@ -266,14 +252,10 @@ class Usage(Model):
 
 
 class Variant(Model):
-    """A text searched for: the question, a rewrite, a hypothetical answer (HyDE), or a look-up.
+    """A text searched for: the question, a rewrite, or a hypothetical answer (HyDE)."""
 
-    `step` counts the steps of look-ups from 1, each based on earlier results; other variants have step 0.
-    """
-
-    kind: Literal["question", "rewrite", "hyde", "lookup"]
+    kind: Literal["question", "rewrite", "hyde"]
     text: str
-    step: int = 0
 
 
 class Rewriting(Model):

@@ -1,7 +1,9 @@
-"""Text and its position on a page: boxes, lines, blocks, passages and chunks."""
+"""Text and its position on a page: boxes, lines, blocks, passages and chunks, and which raised characters are marks."""
 
 import datetime as dt
 import math
+import re
+import unicodedata
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -480,3 +482,26 @@ def page_name(number: int, label: str | None = None, count: int = 0) -> str:
         if count
         else N_("p. {label} (page {page})").format(label=label, page=number)
     )
+
+
+SUPERSCRIPTS = {
+    character: unicodedata.normalize("NFKC", character)
+    for character in map(chr, range(0xAA, 0x2100))
+    if re.fullmatch("<super> [0-9A-F]+", unicodedata.decomposition(character))
+}
+"""The character on the line for each superscript that Unicode has."""
+
+RAISED = str.maketrans({plain: raised for raised, plain in SUPERSCRIPTS.items()} | {"-": "⁻"})
+"""Translates characters to superscripts; "a" and "o" to letters, not to the ordinal signs ª and º."""
+
+_SUPERSCRIPT = f"[{''.join(set(RAISED.values()))}]"
+_KEPT = rf"(?:(?<![^\W\d_])(?:[kcdmµnhG]?m|ft|in|yd|mi|s|g|kg|L|l)|(?<![\d.,])10){_SUPERSCRIPT}+"
+_MARK = re.compile(rf"{_KEPT}|(?P<mark>{_SUPERSCRIPT}+)")
+
+
+def without_raised_marks(text: str) -> str:
+    """Replace raised marks by spaces: those of notes say nothing about the word or figure that they stand at.
+
+    Powers of ten ("10⁶") and of units ("m²", "s⁻¹") stay.
+    """
+    return _MARK.sub(lambda match: " " * len(match[0]) if match["mark"] else match[0], text)

@@ -38,16 +38,6 @@ def print_note(text: str, *, style: str = "dim") -> None:
     console(stderr=True).print(Text(text, style=style), soft_wrap=True)
 
 
-def print_lookups(variants: Iterable[types.Variant]) -> None:
-    """Print the look-ups made for a question on one line of stderr, step by step."""
-    steps: dict[int, list[str]] = {}
-    for variant in variants:
-        if variant.kind == "lookup":
-            steps.setdefault(variant.step, []).append(variant.text)
-    if steps:
-        print_note(f"Looked up: {'; then '.join(', '.join(texts) for texts in steps.values())}")
-
-
 def print_rewritings(rewritings: Sequence[types.Rewriting]) -> None:
     """Print the expansions of a question on one line of stderr; nothing if there are none."""
     parts = [

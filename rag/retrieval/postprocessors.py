@@ -7,23 +7,29 @@ chunk's position.
 import math
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 from llama_index.core import schema
-from llama_index.core.llms import LLM
 from llama_index.core.postprocessor import SimilarityPostprocessor
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 
 from rag import tracing, types
-from rag.retrieval.completion_cache import Completions
-from rag.retrieval.diversity import maximal_marginal_relevance
 from rag.retrieval.nodes import HitNode, to_hits
-from rag.retrieval.reranking import ModelReranker, Reranker
 from rag.retrieval.tracing import Query
 from rag.store.store import UserStore
 
 Nodes = list[schema.NodeWithScore]
+
+
+class Reranker(Protocol):
+    """A reranker: scores texts against a query."""
+
+    def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Return the relevance of each text, in 0..1."""
+        ...
+
 
 PER_PLACE = 4
 """Chunks to consider per requested page, since several may be on the same page."""
@@ -40,9 +46,7 @@ def candidate_count(options: types.RetrievalOptions) -> int:
     return max(places, options.rerank.top_n if options.rerank.enabled else 0)
 
 
-def stages(
-    options: types.RetrievalOptions, *, store: UserStore, reranker: Reranker, llm: LLM | None = None
-) -> list[BaseNodePostprocessor]:
+def stages(options: types.RetrievalOptions, *, store: UserStore, reranker: Reranker) -> list[BaseNodePostprocessor]:
     """Return the stages that the options need, in order.
 
     Rerank, record scores, drop low scores, diversify, put what is no evidence last, expand to pages or cut to top k,
@@ -51,9 +55,7 @@ def stages(
     found: list[BaseNodePostprocessor] = []
     by_page = options.passage == "pages"
     if options.rerank.enabled:
-        by_model = llm is not None and options.rerank.by == "llm"
-        judge = ModelReranker(Completions(llm, store.caches)) if by_model and llm else reranker
-        found.append(Rerank(reranker=judge, top_n=options.rerank.top_n))
+        found.append(Rerank(reranker=reranker, top_n=options.rerank.top_n))
     if options.trace:
         found.append(RecordScores())
     found.append(SimilarityPostprocessor(similarity_cutoff=options.min_score))
@@ -69,10 +71,9 @@ def stages(
 
 
 class Rerank(BaseNodePostprocessor):
-    """Reranks the first `top_n` by a cross-encoder or language model; the new score is the mean of both.
+    """Reranks the first `top_n` by a cross-encoder; the new score is the mean of both.
 
-    Other nodes get a rerank score of 0, so that they do not overtake reranked ones. A node's rerank score is the
-    maximum for the question and its look-ups, since the answer of a look-up answers the question only in part.
+    Other nodes get a rerank score of 0, so that they do not overtake reranked ones.
     """
 
     reranker: Any
@@ -80,16 +81,13 @@ class Rerank(BaseNodePostprocessor):
 
     @tracing.span("rerank")
     def _postprocess_nodes(self, nodes: Nodes, query_bundle: schema.QueryBundle | None = None) -> Nodes:
-        variants = query_bundle.findings.variants if isinstance(query_bundle, Query) else ()
-        lookups = [variant.text for variant in variants if variant.kind == "lookup"]
         texts = [
             f"{node.hit.chunk.context}\n{node.hit.chunk.text}"
             if isinstance(node, HitNode)
             else node.get_content(metadata_mode=schema.MetadataMode.NONE)
             for node in (found.node for found in nodes[: self.top_n])
         ]
-        queries = [query_bundle.query_str if query_bundle else "", *lookups]
-        scores = [max(each) for each in zip(*(self.reranker.scores(query, texts) for query in queries), strict=True)]
+        scores = self.reranker.scores(query_bundle.query_str if query_bundle else "", texts)
         scored = [_reranked(found, score) for found, score in zip(nodes, scores, strict=False)]
         scored += [_reranked(found, None) for found in nodes[len(scores) :]]
         return sorted(scored, key=lambda found: -(found.score or 0.0))
@@ -135,6 +133,29 @@ class Diversity(BaseNodePostprocessor):
             limit=len(present),
         )
         return [present[position] for position in order]
+
+
+def maximal_marginal_relevance(
+    scores: npt.NDArray[Any], vectors: npt.NDArray[Any], *, diversity: float, limit: int
+) -> list[int]:
+    """Return the positions of up to `limit` candidates in the order of selection.
+
+    Each next one maximizes (1 - diversity) * score - diversity * (maximum similarity to those selected before).
+    `scores` (n) are in 0..1, `vectors` (n, dimensions) of length 1.
+
+    Source: Carbonell, Goldstein, "The Use of MMR, Diversity-Based Reranking for Reordering Documents and Producing
+    Summaries", SIGIR 1998, with lambda = 1 - diversity.
+    """
+    taken: list[int] = []
+    left = np.ones(len(scores), dtype=bool)
+    nearest = np.zeros(len(scores))
+    while len(taken) < min(limit, len(scores)):
+        worth = np.where(left, (1 - diversity) * scores - diversity * nearest, -np.inf)
+        chosen = int(np.argmax(worth))
+        taken.append(chosen)
+        left[chosen] = False
+        nearest = np.maximum(nearest, vectors @ vectors[chosen])
+    return taken
 
 
 class NoEvidenceLast(BaseNodePostprocessor):

@@ -7,12 +7,11 @@ per embedding space (`similarity`), and BM25 of chunks, pages and documents is d
 
 import math
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from rag import types
-from rag.retrieval.rank_fusion import reciprocal_rank_fusion
 from rag.retrieval.search_defaults import ConfiguredOptions
 from rag.retrieval.similarity import COSINES, Similarity
 from rag.store.search.lexical import LexicalMatches
@@ -43,6 +42,7 @@ FOREIGN_WEIGHT = 0.1
 languages between 0 and 1; flat from 0.05 to 0.2."""
 
 Scores = dict[uuid.UUID, float]
+Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -147,27 +147,6 @@ def merge(rankings: Sequence[Ranking]) -> Ranking:
     for ranking in reversed(rankings):
         for key, score in ranking.fused.items():
             fused[key] = fused.get(key, 0.0) + score / len(rankings)
-    return _combine(rankings, fused)
-
-
-def merge_lookups(ranking: Ranking, lookups: Sequence[Ranking]) -> Ranking:
-    """Merge the rankings of a question and its look-ups by the maximum of their fused scores.
-
-    Look-ups ask for different things, so a perfect match of one must not lose to weak matches of all, as with a mean.
-    Scores of a look-up are scaled to the question's best; the best chunk of each look-up wins ties.
-    """
-    best = max(ranking.fused.values(), default=0.0) or 1.0
-    firsts = [key for each in (ranking, *lookups) for key in best_first(each.fused)[:1]]
-    fused = {**dict.fromkeys(firsts, 0.0), **ranking.fused}
-    for lookup in lookups:
-        top = max(lookup.fused.values(), default=0.0)
-        for key, score in lookup.fused.items():
-            fused[key] = max(fused.get(key, 0.0), score / top * best if top > 0 else 0.0)
-    return _combine([ranking, *lookups], fused)
-
-
-def _combine(rankings: Sequence[Ranking], fused: Scores) -> Ranking:
-    """Combine fused scores with the other scores of all rankings; earlier rankings take precedence."""
     vector, lexical, landmark, documents = Scores(), Scores(), Scores(), Scores()
     places: dict[uuid.UUID, tuple[uuid.UUID, int]] = {}
     for ranking in reversed(rankings):
@@ -182,3 +161,22 @@ def _combine(rankings: Sequence[Ranking], fused: Scores) -> Ranking:
 def best_first(scores: Scores) -> list[uuid.UUID]:
     """Return the keys, highest score first."""
     return sorted(scores, key=lambda key: -scores[key])
+
+
+def reciprocal_rank_fusion(lists: Iterable[Mapping[Key, float]], k: int) -> dict[Key, float]:
+    """Fuse lists by reciprocal ranks: the sum of 1 / (k + rank), ranks from 1.
+
+    Source: Cormack, Clarke, Buettcher, "Reciprocal Rank Fusion outperforms Condorcet and individual Rank
+    Learning Methods", SIGIR 2009.
+    """
+    fused: dict[Key, float] = {}
+    for scores in lists:
+        for key, rank in ranks(scores).items():
+            fused[key] = fused.get(key, 0.0) + 1 / (k + rank)
+    return fused
+
+
+def ranks(scores: Mapping[Key, float]) -> dict[Key, int]:
+    """Return ranks from 1, best score first; equal scores keep their order."""
+    order = sorted(scores, key=lambda key: -scores[key])
+    return {key: place for place, key in enumerate(order, start=1)}

@@ -14,12 +14,10 @@ from llama_index.core.llms import LLM
 from rag import errors, tracing, types
 from rag.messages import N_
 from rag.retrieval.completion_cache import Completions
-from rag.retrieval.multi_step import look_up
 from rag.retrieval.nodes import HitNode
 from rag.retrieval.query_expansion import variants
 from rag.retrieval.query_understanding import Understanding, understand
-from rag.retrieval.rank_fusion import ranks
-from rag.retrieval.ranking import Ranking, best_first, merge, merge_lookups, rank
+from rag.retrieval.ranking import Ranking, best_first, merge, rank, ranks
 from rag.retrieval.search_defaults import ConfiguredOptions
 from rag.retrieval.similarity import COSINES, Similarity
 from rag.retrieval.tracing import Findings, Query
@@ -91,18 +89,12 @@ class HybridRetriever(BaseRetriever):
             errors.ProviderError: the vendor of the embedding or the language model refuses.
             errors.StoreError: the database fails.
         """
-        question, completions = types.bounded_question(query_bundle.query_str), self._completions()
-        searched = variants(question, self._options, completions)
+        question = types.bounded_question(query_bundle.query_str)
+        searched = variants(question, self._options, self._completions())
         understood = self._understand([variant.text for variant in searched])
         rankings, vectors = self._rankings(understood)
         query_bundle.embedding = next(iter(vectors), None)
         ranking = merge(rankings)
-        if completions and self._options.lookups:
-            lookups = look_up(
-                question, self._options.lookups, completions, search=self._search, read=self._store.chunks.get
-            )
-            searched += tuple(one.variant for one in lookups)
-            ranking = merge_lookups(ranking, [one.ranking for one in lookups])
         considered = best_first(ranking.fused)
         found = self._store.chunks.get(considered[: self._depth])
         spare = sum(chunk.kinds <= types.NO_EVIDENCE for chunk, _ in found)  # they take nobody's place
@@ -136,8 +128,8 @@ class HybridRetriever(BaseRetriever):
         if self._llm is None:
             raise errors.ConfigError(
                 N_(
-                    "Rewrites, hypothetical answers, look-ups and reranking by a language model need one, and no "
-                    "provider's key is given. Set a key, or search without them."
+                    "Rewrites and hypothetical answers need a language model, and no provider's key is given. Set a "
+                    "key, or search without them."
                 )
             )
         return Completions(self._llm, self._store.caches)
@@ -146,10 +138,6 @@ class HybridRetriever(BaseRetriever):
         with tracing.span("understand", texts=len(texts)):
             widener = self._widener()
             return [understand(text, self._options, widener) for text in texts]
-
-    def _search(self, texts: Sequence[str]) -> list[Ranking]:
-        """Search for each text separately."""
-        return self._rankings(self._understand(texts))[0]
 
     def _rankings(self, understood: Sequence[Understanding]) -> tuple[list[Ranking], list[list[float]]]:
         """Run all searches concurrently; return their rankings and the query vectors."""

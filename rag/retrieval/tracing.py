@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from llama_index.core import schema
 
 from rag import types
-from rag.retrieval.rank_fusion import ranks
-from rag.retrieval.ranking import Ranking, Scores, best_first
+from rag.retrieval.ranking import Ranking, Scores, best_first, ranks
 
 
 @dataclass

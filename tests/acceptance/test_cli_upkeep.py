@@ -199,7 +199,7 @@ def run_pagelight(**environment: str) -> str:
 def test_the_shell_completes_commands_and_options() -> None:
     assert completed("pagelight re") == ["reembed", "restore"]
     assert completed("pagelight keys ") == ["create", "list", "revoke"]
-    assert completed("pagelight ask --rer") == ["--rerank", "--rerank-top-n", "--rerank-by"]
+    assert completed("pagelight ask --rer") == ["--rerank", "--rerank-top-n"]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -107,7 +107,7 @@ def test_without_a_model_only_what_needs_one_is_refused(desk: Desk) -> None:
     )
     with RAGEngine(config, user_id="ann") as engine:
         assert engine.search({"query": QUESTION}).results
-        for asked in ({"hyde": True}, {"multi_query": 1}, {"rerank": {"enabled": True, "by": "llm"}}):
+        for asked in ({"hyde": True}, {"multi_query": 1}):
             with pytest.raises(errors.ConfigError, match="key"):
                 engine.search({"query": QUESTION, "retrieval": asked})
 
@@ -173,19 +173,6 @@ def test_diversity_takes_another_thing_before_the_same_again(desk: Desk) -> None
     question = "ships handled by harbour and port of Lindmark, pears"
     assert set(names(desk.search(question))[:2]) == {"harbour.pdf", "port.pdf"}
     assert names(desk.search(question, diversity=0.7))[1] == "orchard.pdf"
-
-
-def test_the_model_may_order_the_candidates(desk: Desk) -> None:
-    first = names(desk.search())
-    desk.says(*(f"{number}: {10 if name == 'orchard.pdf' else 0}" for number, name in enumerate(first, start=1)))
-    response = desk.search(rerank={"enabled": True, "by": "llm"})
-    scores = {hit.document_name: hit.rerank_score for hit in response.results}
-    assert scores == {"orchard.pdf": 1.0, "harbour.pdf": 0.0, "port.pdf": 0.0}
-    desk.search(rerank={"enabled": True, "by": "llm"})
-    assert len(desk.server.requests) == 1
-    desk.says("I like them all.")
-    with pytest.raises(errors.RetrievalError):
-        desk.search("Which harbour?", rerank={"enabled": True, "by": "llm"})
 
 
 def test_a_passage_is_the_page_or_the_chunk_alone(desk: Desk) -> None:

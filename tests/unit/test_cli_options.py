@@ -15,8 +15,7 @@ from rag.types import RerankOptions, RetrievalOptions
 
 FLAGS = {
     "--k", "--min-score", "--mode", "--fusion", "--vector-weight", "--lexical-weight", "--rrf-k", "--rewrites",
-    "--hyde", "--lookups", "--must-include", "--any", "--rerank", "--rerank-top-n", "--rerank-by", "--diversity",
-    "--passage",
+    "--hyde", "--must-include", "--any", "--rerank", "--rerank-top-n", "--diversity", "--passage",
 }  # fmt: skip
 
 
@@ -44,9 +43,8 @@ def test_every_stage_can_be_typed_in() -> None:
     options = typed(
         *["--k", "3", "--min-score", "0.1", "--mode", "lexical", "--fusion", "rrf", "--rrf-k", "7"],
         *["--vector-weight", "0.4", "--lexical-weight", "0.6", "--rewrites", "3", "--hyde", "--diversity", "0.5"],
-        *["--lookups", "8"],
         *["--must-include", "refund", "--must-include", "partial", "--any", "--passage", "chunk"],
-        *["--rerank", "--rerank-top-n", "9", "--rerank-by", "llm"],
+        *["--rerank", "--rerank-top-n", "9"],
     )
     assert options == RetrievalOptions(
         top_k=3,
@@ -58,12 +56,11 @@ def test_every_stage_can_be_typed_in() -> None:
         lexical_weight=0.6,
         multi_query=3,
         hyde=True,
-        lookups=8,
         diversity=0.5,
         must_include=("refund", "partial"),
         must_include_mode="any",
         passage="chunk",
-        rerank=RerankOptions(enabled=True, top_n=9, by="llm"),
+        rerank=RerankOptions(enabled=True, top_n=9),
     )
 
 
@@ -73,10 +70,9 @@ def test_every_stage_can_be_typed_in() -> None:
         ["--k", "0"],
         ["--k", "201"],
         ["--rewrites", "6"],
-        ["--lookups", "9"],
         ["--diversity", "1.5"],
         ["--mode", "magic"],
-        ["--rerank-by", "chance"],
+        ["--rerank-top-n", "0"],
         ["--rrf-k", "0"],
         ["--must-include", " "],
     ],

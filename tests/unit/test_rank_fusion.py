@@ -1,6 +1,6 @@
 import pytest
 
-from rag.retrieval.rank_fusion import ranks, reciprocal_rank_fusion
+from rag.retrieval.ranking import ranks, reciprocal_rank_fusion
 
 
 def test_ranks_keep_the_given_order_of_ties() -> None:

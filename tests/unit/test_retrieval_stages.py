@@ -1,7 +1,7 @@
 """The stages of a search that need no database."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,14 +9,13 @@ import pytest
 from llama_index.core.llms import ChatMessage, ChatResponse, LLMMetadata, MockLLM
 from pydantic import PrivateAttr
 
-from rag import errors, prompts, providers
+from rag import prompts, providers
 from rag.config import Config
 from rag.retrieval import as_configured
 from rag.retrieval.completion_cache import MIN_CHARS, Completions, request_digest
-from rag.retrieval.diversity import maximal_marginal_relevance
+from rag.retrieval.postprocessors import maximal_marginal_relevance
 from rag.retrieval.query_expansion import read_list, variants
 from rag.retrieval.ranking import WEIGHTS, WHOLE_FRONT, Ranking, merge, rank
-from rag.retrieval.reranking import ModelReranker
 from rag.retrieval.similarity import Similarity
 from rag.store.conversations.caches import CompletionKind
 from rag.store.search.lexical import LexicalMatches
@@ -281,20 +280,6 @@ def test_diversity_weighs_novelty_against_relevance(diversity: float, order: lis
     assert maximal_marginal_relevance(scores, vectors, diversity=diversity, limit=2) == order[:2]
 
 
-def test_a_model_s_ratings_become_scores() -> None:
-    model = Scripted("1: 10\n[2]: 2.5\n**4** = 12\nbecause …")
-    texts = ["one", "two\nlines", "three " * 1000, "four"]
-    assert ModelReranker(model).scores("Who?", texts) == [1.0, 0.25, 0.0, 1.0]
-    passages = f"[1] one\n\n[2] two lines\n\n[3] {('three ' * 1000)[:2000].strip()}\n\n[4] four\n"
-    assert model.asked == [("rerank", prompts.RERANK.format(question="Who?", passages=passages))]
-    assert ModelReranker(Scripted()).scores("Who?", []) == []
-
-
-def test_a_reply_without_ratings_is_an_error() -> None:
-    with pytest.raises(errors.RetrievalError, match="cross-encoder"):
-        ModelReranker(Scripted("All of them are good.")).scores("Who?", ["one"])
-
-
 def test_what_a_completion_depends_on_makes_its_key() -> None:
     parts: Sequence[tuple[str, ...]] = [("a", "b"), ("ab",), ("a", "b", ""), ("b", "a"), ('a", "b',)]
     assert len({request_digest(*one) for one in parts}) == len(parts)
@@ -357,17 +342,3 @@ def test_a_small_model_reads_less_of_each_passage(window: int) -> None:
     assert (shown == 2000) == (window == 100_000)
     assert providers.remaining_tokens(model, prompt) >= 0 or shown < MIN_CHARS
     assert shown > 50
-
-
-def test_passages_are_rated_by_what_the_model_has_room_for() -> None:
-    asked: list[str] = []
-
-    class Asked(Completions):
-        def complete(self, kind: CompletionKind, prompt: str, schema: Mapping[str, Any] | None = None) -> str:
-            asked.append(prompt)
-            return "1: 9\n2: 3"
-
-    reranker = ModelReranker(Asked(Counting("one", 3000), Memory()))
-    assert reranker.scores("What?", ["abcd " * 500] * 20)[:3] == [0.9, 0.3, 0.0]
-    assert asked[0].count("[") == 20
-    assert asked[0].count("abcd") < 20 * 60

@@ -37,7 +37,6 @@ def search(
         return
     if response.trace:
         output.print_rewritings(response.trace.rewritings)
-        output.print_lookups(response.trace.variants)
     if response.results:
         print_hits(response.results)
     else:

@@ -48,8 +48,7 @@ class Search:
 
     def stages(self) -> "list[BaseNodePostprocessor]":
         """Return the node postprocessors."""
-        reranker = self._workspace.models.reranker
-        return retrieval.stages(self.options, store=self._store, reranker=reranker, llm=self._llm)
+        return retrieval.stages(self.options, store=self._store, reranker=self._workspace.models.reranker)
 
     def run(self, query: "retrieval.Query") -> types.SearchResponse:
         """Search for a query, which then holds its vector and the trace of each candidate."""

@@ -95,13 +95,6 @@ def _search_form() -> types.SearchRequest | None:
             weight = st.slider(_("Vector weight"), 0.0, 1.0, 0.65, 0.05, width=110)
             top_k = st.number_input(_("Results"), 1, 50, 10, width=70)
             min_score = st.number_input(_("Minimum score"), 0.0, 1.0, 0.0, 0.05, width=75)
-            lookups = st.number_input(
-                _("Look-ups"),
-                *(0, types.MAX_LOOKUPS),
-                width=70,
-                help=_help(types.RetrievalOptions, "lookups"),
-                disabled=not session.engine().questions.has_language_model,
-            )
         with st.container(horizontal=True, vertical_alignment="center"):
             rerank = st.toggle(_("Rerank"), help=_help(types.RerankOptions, "enabled"))
             switches = {
@@ -121,7 +114,6 @@ def _search_form() -> types.SearchRequest | None:
         fusion=fusion,
         vector_weight=weight,
         lexical_weight=round(1 - weight, 2),
-        lookups=int(lookups),
         rerank=types.RerankOptions(enabled=rerank),
         trace=True,
     )
@@ -138,11 +130,7 @@ def _help(options: type[pydantic.BaseModel], field: str) -> str:
 
 def _show_understanding(trace: types.SearchTrace) -> None:
     """Show what was found in the question, what it added to the search, and why."""
-    rows = [
-        (_("step {number}", number=variant.step), variant.text, _("look-up"))
-        for variant in trace.variants
-        if variant.kind == "lookup"
-    ]
+    rows = []
     places = [name for rewriting in trace.rewritings if rewriting.kind == "landmark" for name in rewriting.added]
     if places:
         rows.append((_("places named"), ", ".join(places), _("preferred")))

@@ -3,7 +3,7 @@
 import re
 from itertools import accumulate
 
-from rag.types.raised import RAISED, SUPERSCRIPTS
+from rag.types.text import RAISED, SUPERSCRIPTS
 
 _NOT_TEXT = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
 """Control characters (PostgreSQL refuses NUL), lone surrogates, byte order marks and non-characters."""

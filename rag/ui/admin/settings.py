@@ -209,14 +209,13 @@ def _reembedding_hint(name: str, choice: types.ModelChoice) -> None:
         return
     st.info(
         _(
-            "Your index still uses {name} for its documents. To change it, build the new vectors beside the old "
-            "ones, which takes a while, then switch on the Index page:",
+            "Your index still uses {name} for its documents. To change it, run this; it takes a while, and searches "
+            "go on:",
             name=name,
         ),
         icon=":material/swap_horiz:",
     )
     st.code(f"pagelight reembed --model {choice.model}", language="sh", wrap_lines=True)
-    st.page_link("pages/index.py", label=_("Index"), icon=":material/manage_search:")
 
 
 def _choose(
@@ -356,8 +355,7 @@ def model_servers(servers: Sequence[types.FoundServer]) -> None:
 
 
 def _served_model(model: types.ServedModel) -> str:
-    elsewhere = f" ({_('not on this machine')})" if model.is_elsewhere else ""
-    return escape(model.name) + elsewhere
+    return escape(model.name) + (" (" + _("not on this machine") + ")" if model.is_elsewhere else "")
 
 
 # --- keys -------------------------------------------------------------------------------------------

@@ -14,13 +14,6 @@ from rag.ui.library.incomplete_documents import missing_text
 from rag.ui.page_frame import error_boundary
 from rag.ui.translated_messages import translate_message
 
-POLL_SECONDS = 2.0
-GENERATION_STATES = {
-    types.GenerationState.ACTIVE: N_(":material/check_circle: In use"),
-    types.GenerationState.READY: N_(":material/pending: Ready"),
-    types.GenerationState.BUILDING: N_(":material/hourglass: Incomplete"),
-    types.GenerationState.RETIRED: N_(":material/history: Previous"),
-}
 WORDLESS_PX = 220
 MAX_PAGE_NUMBERS = 12
 PROBLEMS: dict[types.FindingKind, tuple[str, str]] = {
@@ -83,58 +76,6 @@ def overview() -> None:
     if findings := engine.indexes.findings():
         problems = ", ".join(f"{n_documents(finding.count)} {_(PROBLEMS[finding.kind][0])}" for finding in findings)
         st.warning(_("{told}. See **Health**.", told=problems), icon=":material/healing:")
-    generations = engine.indexes.generations().list()
-    if len(generations) > 1:
-        # While `pagelight reembed` builds a generation, its progress is shown.
-        is_building = _is_building(generations)
-        st.fragment(_generations, run_every=POLL_SECONDS if is_building else None)(is_building)
-
-
-# --- embedding models -------------------------------------------------------------------------------
-
-
-def _is_building(generations: Sequence[types.EmbeddingGeneration]) -> bool:
-    return any(generation.state is types.GenerationState.BUILDING for generation in generations)
-
-
-def _generations(was_building: bool) -> None:
-    generations = session.engine().indexes.generations().list()
-    if was_building and not _is_building(generations):
-        st.rerun()  # done: stop refreshing
-    with error_boundary(), st.container(border=True):
-        st.subheader(_("Embedding models"), anchor=False)
-        for generation in generations:
-            _generation(generation)
-
-
-def _generation(generation: types.EmbeddingGeneration) -> None:
-    """Show an embedding model with its state, and what can be done with its vectors."""
-    space, number, state = generation.space, generation.generation, generation.state
-    stored = session.engine().indexes.generations()
-    with st.container(horizontal=True, vertical_alignment="center", key=f"generation-{number}"):
-        name = _("{name} · {dimensions} dimensions", name=escape(space.name), dimensions=space.dimensions)
-        st.markdown(name, width="stretch")
-        help_ = None
-        if state is types.GenerationState.BUILDING:
-            done, total = generation.progress.done, generation.progress.total
-            text = _("{done} of {total} chunks", done=decimal(done), total=decimal(total))
-            st.progress(done / max(total, 1), text=text, width=220)
-            help_ = _("`pagelight reembed --model {name}` builds the rest, if it is not running.")
-        st.markdown(_(GENERATION_STATES[state]), width="content", help=help_ and help_.format(name=space.name))
-        if state is types.GenerationState.READY and st.button(_("Switch"), key=f"switch-{number}", type="primary"):
-            with st.spinner(_("Switching …")):
-                stored.switch(generation=number)
-            st.rerun()
-        if state is types.GenerationState.RETIRED and st.button(_("Roll back"), key=f"rollback-{number}"):
-            with st.spinner(_("Rolling back …")):
-                stored.rollback()
-            st.rerun()
-        if state is not types.GenerationState.ACTIVE:
-            with st.popover(_("Delete"), key=f"drop-{number}"):
-                st.text(_("The vectors of {name} will be deleted. A running build stops.", name=space.name))
-                if st.button(_("Delete vectors"), key=f"drop-now-{number}", type="primary"):
-                    stored.drop(generation=number)
-                    st.rerun()
 
 
 # --- problems ---------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from benchmarks import databases
 from benchmarks.report import Section, at_least, at_most
 from benchmarks.settings import Options
 from rag import evaluation
-from rag.cli.library import file_ingestion
+from rag.cli.library import ingest
 from rag.engine import RAGEngine
 from rag.engine.evaluation import Corpus, Evaluation
 from rag.evaluation import Question
@@ -182,7 +182,7 @@ def _engine(options: Options) -> Iterator[RAGEngine]:
 
 def _ask(engine: RAGEngine, asked: Sequence[PublicQuestion], files: Mapping[str, Path]) -> list[Judged]:
     engine.indexes.ensure(INDEX)
-    file_ingestion.ingest_files(engine, sorted(files.values()), INDEX)
+    ingest.ingest_files(engine, sorted(files.values()), INDEX)
     ids = {document.name: document.id for document in engine.documents.list(INDEX)}
     asking = Evaluation(engine.questions, engine.pages, Corpus(INDEX, ids, everything=None), "document")
     extract = GenerationOptions(provider="extractive")

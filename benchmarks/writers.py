@@ -23,7 +23,7 @@ from benchmarks import databases, llama_server
 from benchmarks.report import Section
 from benchmarks.settings import Options
 from rag import evaluation, parsing, providers
-from rag.cli.library import file_ingestion
+from rag.cli.library import ingest
 from rag.engine import RAGEngine
 from rag.engine.evaluation import Corpus, Evaluation
 from rag.evaluation import Question
@@ -112,7 +112,7 @@ def _engine(options: Options, url: str) -> Iterator[RAGEngine]:
 
 def _ingest(engine: RAGEngine, files: Sequence[Path]) -> dict[str, Any]:
     engine.indexes.ensure("writers")
-    file_ingestion.ingest_files(engine, files, "writers")
+    ingest.ingest_files(engine, files, "writers")
     return {document.name: document.id for document in engine.documents.list("writers")}
 
 

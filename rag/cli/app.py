@@ -14,7 +14,7 @@ from rag.cli import api
 from rag.cli.admin import backup, doctor, keys, models, reembed, server
 from rag.cli.command import Command, add_command, add_group, help_text
 from rag.cli.library import documents, export, ingest, inspect, parse, sync
-from rag.cli.questions import ask, evaluate, search, validate, why
+from rag.cli.questions import ask, evaluate, search, validate
 
 logger = logging.getLogger("rag.cli")
 
@@ -60,7 +60,7 @@ COMMANDS: dict[str, Command] = {
     "sync": sync.sync,
     "ask": ask.ask,
     "search": search.search,
-    "why": why.why,
+    "why": search.why,
     "api": api.api,
     "mcp": server.mcp,
     "inspect": inspect.inspect,

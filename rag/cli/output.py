@@ -141,16 +141,6 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def size(count: int) -> str:
-    """Format a number of bytes in powers of 1000."""
-    amount = float(count)
-    for unit in ("B", "kB", "MB", "GB"):
-        if amount < 1000:
-            return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
-        amount /= 1000
-    return f"{amount:.1f} TB"
-
-
 def minute(moment: dt.datetime | None, never: str = "") -> str:
     """Format a moment to the minute in local time; None is `never`."""
     return f"{moment.astimezone():%Y-%m-%d %H:%M}" if moment else never

@@ -7,29 +7,20 @@ chunk's position.
 import math
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from llama_index.core import schema
 from llama_index.core.postprocessor import SimilarityPostprocessor
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 
 from rag import tracing, types
 from rag.retrieval.nodes import HitNode, to_hits
+from rag.retrieval.ranking import Reranker, maximal_marginal_relevance
 from rag.retrieval.tracing import Query
 from rag.store.store import UserStore
 
 Nodes = list[schema.NodeWithScore]
-
-
-class Reranker(Protocol):
-    """A reranker: scores texts against a query."""
-
-    def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return the relevance of each text, in 0..1."""
-        ...
-
 
 PER_PLACE = 4
 """Chunks to consider per requested page, since several may be on the same page."""
@@ -133,29 +124,6 @@ class Diversity(BaseNodePostprocessor):
             limit=len(present),
         )
         return [present[position] for position in order]
-
-
-def maximal_marginal_relevance(
-    scores: npt.NDArray[Any], vectors: npt.NDArray[Any], *, diversity: float, limit: int
-) -> list[int]:
-    """Return the positions of up to `limit` candidates in the order of selection.
-
-    Each next one maximizes (1 - diversity) * score - diversity * (maximum similarity to those selected before).
-    `scores` (n) are in 0..1, `vectors` (n, dimensions) of length 1.
-
-    Source: Carbonell, Goldstein, "The Use of MMR, Diversity-Based Reranking for Reordering Documents and Producing
-    Summaries", SIGIR 1998, with lambda = 1 - diversity.
-    """
-    taken: list[int] = []
-    left = np.ones(len(scores), dtype=bool)
-    nearest = np.zeros(len(scores))
-    while len(taken) < min(limit, len(scores)):
-        worth = np.where(left, (1 - diversity) * scores - diversity * nearest, -np.inf)
-        chosen = int(np.argmax(worth))
-        taken.append(chosen)
-        left[chosen] = False
-        nearest = np.maximum(nearest, vectors @ vectors[chosen])
-    return taken
 
 
 class NoEvidenceLast(BaseNodePostprocessor):

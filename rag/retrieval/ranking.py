@@ -9,12 +9,23 @@ import math
 import uuid
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from rag import types
 from rag.retrieval.search_defaults import ConfiguredOptions
 from rag.retrieval.similarity import COSINES, Similarity
 from rag.store.search.lexical import LexicalMatches
+
+
+class Reranker(Protocol):
+    """A reranker: scores texts against a query."""
+
+    def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Return the relevance of each text, in 0..1."""
+        ...
 
 
 class ScoreWeights(NamedTuple):
@@ -180,3 +191,26 @@ def ranks(scores: Mapping[Key, float]) -> dict[Key, int]:
     """Return ranks from 1, best score first; equal scores keep their order."""
     order = sorted(scores, key=lambda key: -scores[key])
     return {key: place for place, key in enumerate(order, start=1)}
+
+
+def maximal_marginal_relevance(
+    scores: npt.NDArray[Any], vectors: npt.NDArray[Any], *, diversity: float, limit: int
+) -> list[int]:
+    """Return the positions of up to `limit` candidates in the order of selection.
+
+    Each next one maximizes (1 - diversity) * score - diversity * (maximum similarity to those selected before).
+    `scores` (n) are in 0..1, `vectors` (n, dimensions) of length 1.
+
+    Source: Carbonell, Goldstein, "The Use of MMR, Diversity-Based Reranking for Reordering Documents and Producing
+    Summaries", SIGIR 1998, with lambda = 1 - diversity.
+    """
+    taken: list[int] = []
+    left = np.ones(len(scores), dtype=bool)
+    nearest = np.zeros(len(scores))
+    while len(taken) < min(limit, len(scores)):
+        worth = np.where(left, (1 - diversity) * scores - diversity * nearest, -np.inf)
+        chosen = int(np.argmax(worth))
+        taken.append(chosen)
+        left[chosen] = False
+        nearest = np.maximum(nearest, vectors @ vectors[chosen])
+    return taken

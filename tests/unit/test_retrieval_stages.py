@@ -13,9 +13,8 @@ from rag import prompts, providers
 from rag.config import Config
 from rag.retrieval import as_configured
 from rag.retrieval.completion_cache import MIN_CHARS, Completions, request_digest
-from rag.retrieval.postprocessors import maximal_marginal_relevance
 from rag.retrieval.query_expansion import read_list, variants
-from rag.retrieval.ranking import WEIGHTS, WHOLE_FRONT, Ranking, merge, rank
+from rag.retrieval.ranking import WEIGHTS, WHOLE_FRONT, Ranking, maximal_marginal_relevance, merge, rank
 from rag.retrieval.similarity import Similarity
 from rag.store.conversations.caches import CompletionKind
 from rag.store.search.lexical import LexicalMatches

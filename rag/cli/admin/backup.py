@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich import filesize
 
 from rag import config, types
 from rag.cli import output, progress
@@ -83,5 +84,5 @@ def _print(done: str, file: Path, manifest: types.BackupManifest, *, as_json: bo
         output.plural(manifest.rows["conversations"], "chat"),
         output.plural(len(manifest.files), "file"),
     ]
-    output.print_text(f"{done}: {file}, {output.size(size)}: {', '.join(parts)}.")
+    output.print_text(f"{done}: {file}, {filesize.decimal(size)}: {', '.join(parts)}.")
     output.print_text(f"Made {output.minute(manifest.created_at)} by Pagelight {manifest.pagelight}.")

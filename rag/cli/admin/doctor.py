@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 from urllib import parse
 
 import typer
+from rich import filesize
 from rich.text import Text
 
 from rag import errors, tracing, types
@@ -132,7 +133,7 @@ def _disks(config: Config) -> Iterator[Check]:
         types.DiskState.FULL: ". Uploads are refused until there is room.",
     }
     for space in status.disk_spaces(config):
-        message = f"{output.size(space.free_bytes)} free in {space.path}{words[space.state]}"
+        message = f"{filesize.decimal(space.free_bytes)} free in {space.path}{words[space.state]}"
         yield Check(f"Disk ({space.place})", states[space.state], message)
 
 
@@ -256,5 +257,5 @@ def _orphans(engine: "RAGEngine", *, fix: bool, unconfirmed: bool) -> Result:
     if report.unconfirmed:
         return State.WARNING, f"{listed}. {UNCONFIRMED}"
     if fix:
-        return State.GOOD, f"deleted: {listed}; {output.size(report.bytes)}"
-    return State.WARNING, f"{listed}; {output.size(report.bytes)}. Delete it: pagelight doctor --fix"
+        return State.GOOD, f"deleted: {listed}; {filesize.decimal(report.bytes)}"
+    return State.WARNING, f"{listed}; {filesize.decimal(report.bytes)}. Delete it: pagelight doctor --fix"

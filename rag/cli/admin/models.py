@@ -4,6 +4,7 @@ import sys
 from typing import Annotated
 
 import typer
+from rich import filesize
 
 from rag import errors, types
 from rag.cli import output, progress
@@ -110,7 +111,7 @@ def download(
                 ["model", "size", "licence", "languages", ""],
                 lambda model: (
                     model.name,
-                    output.size(model.megabytes * MEGABYTE),
+                    filesize.decimal(model.megabytes * MEGABYTE),
                     model.licence,
                     ", ".join(model.languages) or "about 100",
                     "is here" if downloads.is_here(model.name) else "",

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich import filesize
 
 from rag import errors, types
 from rag.access.name_lookup import require_index
@@ -84,7 +85,7 @@ def _row(document: types.Document) -> Sequence[object]:
         status,
         f"{document.page_count:,}",
         f"{document.chunk_count:,}",
-        output.size(document.size),
+        filesize.decimal(document.size),
         output.minute(document.created_at),
         document.dated or "",
         document.author or "",
@@ -169,7 +170,7 @@ def _print_touched(
         output.print_text(f"Nothing {verb}.")
     elif receipt:
         parts = [output.plural(getattr(receipt, f"{noun}s"), noun) for noun in ("row", "chunk", "vector", "file")]
-        output.print_text(f"Counted afterwards, gone: {', '.join(parts)}, {output.size(receipt.bytes)}.")
+        output.print_text(f"Counted afterwards, gone: {', '.join(parts)}, {filesize.decimal(receipt.bytes)}.")
         if receipt.unfinished:
             left = output.plural(receipt.unfinished, "document")
             output.print_note(f"The files of {left} could not be deleted yet; a worker will try again.", style="yellow")

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import typer
+from rich import filesize
 
 from rag import errors, types
 from rag.access.name_lookup import require_index
@@ -65,8 +66,8 @@ def _print_index(stats: types.IndexStats, documents: Sequence[types.Document]) -
         ("chunks", f"{stats.chunks:,}"),
         ("tokens", f"{stats.tokens:,}"),
         ("languages", ", ".join(map(types.language_name, stats.languages)) or "–"),
-        ("files", output.size(stats.file_bytes)),
-        ("database", output.size(stats.database_bytes)),
+        ("files", filesize.decimal(stats.file_bytes)),
+        ("database", filesize.decimal(stats.database_bytes)),
     ]
     output.print_table(["", ""], rows)
     if stats.advice:

@@ -13,7 +13,7 @@ import typer
 from rag import errors, evaluation, types
 from rag.cli import output, progress
 from rag.cli.command import open_engine
-from rag.cli.library import file_ingestion
+from rag.cli.library import ingest
 from rag.cli.options import AsJson, Open, takes_retrieval
 from rag.cli.questions.ask import ModelName, generation
 
@@ -112,7 +112,7 @@ def _choose_files(folder: Path, questions: Sequence[evaluation.Question], only_r
     """Return the files to search, and print which they are."""
     if not folder.is_dir():
         raise errors.SourceError(f"There is no folder {folder}. Check --documents.")
-    present = file_ingestion.find_files([folder])
+    present = ingest.find_files([folder])
     referenced = {question.file_name for question in questions}
     chosen = [file for file in present if file.name in referenced]
     missing = sorted(referenced - {file.name for file in chosen})
@@ -127,7 +127,7 @@ def _choose_files(folder: Path, questions: Sequence[evaluation.Question], only_r
 
 def _ingest_missing(
     engine: "RAGEngine", index_name: str, chosen: Sequence[Path]
-) -> "tuple[Corpus, list[file_ingestion.Outcome]]":
+) -> "tuple[Corpus, list[ingest.Outcome]]":
     """Ingest the files that the index lacks; return the searchable ones, matched by content, and the failures."""
     from rag.engine.evaluation import Corpus
 
@@ -139,7 +139,7 @@ def _ingest_missing(
     present = _ready_documents(engine, index_name)
     missing = [file for file in chosen if hashes[file] not in present]
     output.print_note(f"Index “{index_name}”: {len(chosen) - len(missing)} ready, {len(missing)} to add.")
-    outcomes = file_ingestion.ingest_files(engine, missing, index_name) if missing else []
+    outcomes = ingest.ingest_files(engine, missing, index_name) if missing else []
     present = _ready_documents(engine, index_name)
     ids = {file.name: present[hashes[file]] for file in chosen if hashes[file] in present}
     is_whole_index = set(ids.values()) == set(present.values())

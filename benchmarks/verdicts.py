@@ -87,12 +87,10 @@ def judges(options: Options) -> dict[str, MeaningJudge | None]:
     packaged = EntailmentJudge(providers.open_entailment_model(options.config))
     found: dict[str, MeaningJudge | None] = {"words": None, "packaged": packaged}
     if options.server:
-        chosen = llama_server.generation(options.server).model_copy(
-            update={"provider": "openai", "max_output_tokens": JUDGE_TOKENS}
-        )
-        llm = providers.Registry().language_model(
-            options.config.model_copy(update=llama_server.settings(options.server)), chosen
-        )
+        update = {"provider": "openai", "max_output_tokens": JUDGE_TOKENS}
+        chosen = llama_server.generation(options.server).model_copy(update=update)
+        config = options.config.model_copy(update=llama_server.settings(options.server))
+        llm = providers.Registry().language_model(config, chosen)
         assert llm is not None
         found["model"] = LanguageModelJudge(Completions(llm, memory=None), llm.metadata.model_name, packaged)
     return found

@@ -13,7 +13,7 @@ from rag import lazy_imports
 from rag.cli import api
 from rag.cli.admin import backup, doctor, keys, models, reembed, server
 from rag.cli.command import Command, add_command, add_group, help_text
-from rag.cli.library import documents, export, ingest, inspect, parse, sync
+from rag.cli.library import documents, ingest, inspect, parse, sync
 from rag.cli.questions import ask, evaluate, search, validate
 
 logger = logging.getLogger("rag.cli")
@@ -68,7 +68,7 @@ COMMANDS: dict[str, Command] = {
     "eval": evaluate.evaluate,
     "validate": validate.validate,
     "reembed": reembed.reembed,
-    "export": export.export,
+    "export": backup.export,
     "backup": backup.backup,
     "restore": backup.restore,
     "doctor": doctor.doctor,

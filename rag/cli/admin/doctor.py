@@ -126,15 +126,15 @@ def _data_folder(folder: Path) -> Result:
 def _disks(config: Config) -> Iterator[Check]:
     from rag.engine.operations import status
 
-    states = {types.DiskState.GOOD: State.GOOD, types.DiskState.LOW: State.WARNING, types.DiskState.FULL: State.BROKEN}
-    words = {
-        types.DiskState.GOOD: "",
-        types.DiskState.LOW: ". Make room, or move RAG_DATA_DIR.",
-        types.DiskState.FULL: ". Uploads are refused until there is room.",
+    results = {
+        types.DiskState.GOOD: (State.GOOD, ""),
+        types.DiskState.LOW: (State.WARNING, ". Make room, or move RAG_DATA_DIR."),
+        types.DiskState.FULL: (State.BROKEN, ". Uploads are refused until there is room."),
     }
     for space in status.disk_spaces(config):
-        message = f"{filesize.decimal(space.free_bytes)} free in {space.path}{words[space.state]}"
-        yield Check(f"Disk ({space.place})", states[space.state], message)
+        state, advice = results[space.state]
+        message = f"{filesize.decimal(space.free_bytes)} free in {space.path}{advice}"
+        yield Check(f"Disk ({space.place})", state, message)
 
 
 def _traces(config: Config) -> Result:

@@ -13,13 +13,10 @@ from rag.cli import output
 from rag.cli.command import open_engine, validated
 from rag.cli.options import AsJson
 
-EXIT_NOT_PASSED = 1
-
 PAGE = re.compile(r"[1-9][0-9]{0,8}")
 
 COLUMNS = ["query", "found", "relevant", "sources", "accuracy", "relevance", "consistency", "variance"]
 
-Queries = Annotated[list[str] | None, typer.Argument(metavar="[QUERY...]", help="What to search for.")]
 Expected = Annotated[
     list[str] | None,
     typer.Option(
@@ -29,16 +26,13 @@ Expected = Annotated[
         "all belong to a single query.",
     ),
 ]
-RequestFile = Annotated[
-    Path | None, typer.Option("--file", metavar="FILE.json", help="A request body of POST /validate.")
-]
 
 
 def validate(
-    queries: Queries = None,
+    queries: Annotated[list[str] | None, typer.Argument(metavar="[QUERY...]", help="What to search for.")] = None,
     *,
     expect: Expected = None,
-    file: RequestFile = None,
+    file: Annotated[Path | None, typer.Option(metavar="FILE.json", help="A request body of POST /validate.")] = None,
     collection: Annotated[
         str | None,
         typer.Option("--collection", "--index", metavar="NAME", help="The index; “default” unless given."),
@@ -72,7 +66,7 @@ def validate(
         verdict, style = ("Passed", "green") if overall.passed else ("Not passed", "red")
         output.print_text(f"\n{verdict}, score {output.score(overall.score)}. {overall.summary}", style=style)
     if not response.overall_validation.passed:
-        raise typer.Exit(EXIT_NOT_PASSED)
+        raise typer.Exit(1)
 
 
 def _from_arguments(queries: Sequence[str], expect: Sequence[str]) -> dict[str, Any]:

@@ -16,6 +16,16 @@ from rag.answering.text.negation import Word
 from rag.answering.text.numbers import Scales, find_numbers, plain_value
 from rag.answering.verification import mixed_statements, qualifications, quantities
 
+_HE = frozenset({"he", "him", "his", "himself"})
+_SHE = frozenset({"she", "her", "hers", "herself"})
+_CHIEF = re.compile(r"\bchief\s+(?:[^\W\d_]+\s+){1,3}?officer\b", re.IGNORECASE)
+_OFFICE = re.compile(
+    r"\b(?P<qualifier>(?:vice|deputy|assistant|associate|former|acting|interim|co|stellvertretend\w*|ehemalig\w*)[\s-]+)?"
+    r"(?P<office>president|chair(?:man|woman|person)?|treasurer|controller|secretary"
+    r"|(?:vorstands|aufsichtsrats)vorsitzende[rn]?|geschäftsführer(?:in)?)\b",
+    re.IGNORECASE,
+)
+
 
 def failed_checks(claim: Text, own: Text, scales: Scales = None, *, is_row: bool = False) -> list[str]:
     """Return the words for which the source text `own` does not entail the claim.
@@ -39,6 +49,8 @@ def failed_checks(claim: Text, own: Text, scales: Scales = None, *, is_row: bool
         *_denials(claim, clause),
         *_conjunctions(claim, clause),
         *qualifications.dropped_conditions(claim, clause, own),
+        *_other_offices(claim, own),
+        *_other_pronouns(claim, own),
     ]
     if not is_row:  # only sentences have subjects, modality and coordination
         found += _role_mismatches(claim, clause)
@@ -68,6 +80,15 @@ def _denials(claim: Text, own: Text) -> Iterator[str]:
                 yield next(word.text for word in one.words if word.start == start)
 
 
+def _other_pronouns(claim: Text, own: Text) -> list[str]:
+    """Return pronouns of one gender where the source has only those of the other: they are of another person."""
+    said, there = ({word.text.casefold() for word in text.words} for text in (claim, own))
+    for one, other in ((_HE, _SHE), (_SHE, _HE)):
+        if said & one and not said & other and there & other and not there & one:
+            return sorted(said & one)
+    return []
+
+
 def _conjunctions(claim: Text, own: Text) -> Iterator[str]:
     """Yield an "and" of the claim where the source has "or" between the same words, and the reverse."""
     theirs = _joined_words(own)
@@ -84,6 +105,24 @@ def _joined_words(text: Text) -> Mapping[frozenset[str], set[str]]:
             if word in ("and", "or"):
                 found[frozenset((one.key, other.key))].add(word)
     return found
+
+
+def _other_offices(claim: Text, own: Text) -> Iterator[str]:
+    """Yield offices of the claim that the source has not, though it may have all their words.
+
+    A vice president and chief financial officer is neither chief executive officer nor president.
+    """
+    chiefs = {" ".join(match[0].casefold().split()) for match in _CHIEF.finditer(own.text)}
+    for match in _CHIEF.finditer(claim.text):
+        if " ".join(match[0].casefold().split()) not in chiefs:
+            yield match[0]
+    has_plain: dict[str, bool] = {}
+    for match in _OFFICE.finditer(own.text):
+        office = match["office"].casefold()
+        has_plain[office] = has_plain.get(office, False) or not match["qualifier"]
+    for match in _OFFICE.finditer(claim.text):
+        if not match["qualifier"] and has_plain.get(match["office"].casefold()) is False:
+            yield match["office"]
 
 
 # --- contradictions ---

@@ -42,8 +42,6 @@ _NO_NAMES = word_set(
 
 
 class _Declaration(NamedTuple):
-    """A declared scale and its span."""
-
     start: int
     end: int
     scale: float
@@ -107,6 +105,5 @@ def _for_label(found: Sequence[_Declaration], caption: str, label: str) -> froze
 
 
 def _exception_keys(words: str) -> frozenset[str]:
-    """Return the keys of the rows that a part of a caption names."""
     content = analyze(_PER_UNIT.sub(" ", words)).content
     return frozenset(word.key for word in content if word.text.casefold() not in _NO_NAMES)

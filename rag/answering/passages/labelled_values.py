@@ -123,7 +123,6 @@ def _values(above: Placed, names: Sequence[str]) -> list[types.Span | None]:
 
 
 def _address(above: Sequence[Placed]) -> types.Span:
-    """Return the lines of an address that ends right above its label."""
     last = trim_line(*above[-1])
     start = last.start
     for placed in reversed(above[-MAX_ADDRESS_LINES:-1]):
@@ -142,7 +141,6 @@ def _address(above: Sequence[Placed]) -> types.Span:
 
 
 def _span(offset: int, match: re.Match[str], *names: str) -> types.Span:
-    """Return the span of the group that matched, one of `names`."""
     name = next(name for name in names if match[name] is not None)
     return types.Span(offset + match.start(name), offset + match.end(name))
 

@@ -86,7 +86,6 @@ def label_and_figures(text: str, span: types.Span) -> tuple[types.Span | None, l
 
 
 def _without_leaders(text: str, span: types.Span) -> types.Span:
-    """Drop the dot leaders at the end of a label."""
     leaders = _LEADERS_AT_END.search(text[span.start : span.end])
     return types.Span(span.start, span.start + leaders.start()) if leaders and leaders.start() else span
 

@@ -90,7 +90,6 @@ def is_part_of_year(text: str) -> bool:
 
 
 def _columns_with(number: Number, columns: Sequence[Column], is_same: IsSame) -> list[int]:
-    """Return the indexes of the columns with a figure."""
     return [
         place for place, column in enumerate(columns) if any(is_same(number, other) for other in column.cell.numbers)
     ]

@@ -302,7 +302,6 @@ def _year_fit(figure: ClaimedFigure, place: PlacedFigure) -> float:
 
 
 def _share(part: frozenset[str], whole: frozenset[str], index: FigureIndex) -> float:
-    """Return the weighted share of the words `part` that are in `whole`."""
     total = sum(map(index.weight, part))
     return sum(index.weight(key) for key in part if key in whole) / total if total else 0.0
 

@@ -223,7 +223,6 @@ class Grounder:
         return self._sources.read_for(result.statement, result.claim.sentence.citation_ids)
 
     def _with_verdict(self, result: _Compared) -> types.Sentence:
-        """Return a sentence with the verdict of words and facts."""
         sentence, support = result.claim.sentence, result.judgement.support
         states_nothing = not result.statement or is_refusal(sentence.text)
         if support is not types.Support.SUPPORTED and states_nothing:
@@ -427,7 +426,6 @@ class Grounder:
 
 
 def _cells(regions: Sequence[types.Region]) -> str | None:
-    """Return the spreadsheet cells of a quote."""
     return ", ".join(dict.fromkeys(region.cells for region in regions if region.cells)) or None
 
 

@@ -171,7 +171,6 @@ class QuotablePassage:
         return list(dict.fromkeys(spans))
 
     def _indices(self, span: types.Span) -> list[int]:
-        """Return the indexes of the units that `span` touches."""
         return [i for i, unit in enumerate(self.units) if unit.span.start < span.end and span.start < unit.span.end]
 
     @functools.cached_property
@@ -208,7 +207,6 @@ class QuotablePassage:
 
     @functools.cached_property
     def _currencies(self) -> frozenset[str]:
-        """All the currencies of its tables."""
         rows = (self.read(unit.span) for unit in self.units if unit.kind is types.BlockKind.TABLE)
         return frozenset[str]().union(*map(currencies, rows))
 

@@ -169,7 +169,6 @@ def judge_whole(claim: str, evidence: Sequence[Evidence]) -> Judgement:
 
 
 def _combined(judged: Sequence[Judgement]) -> Judgement:
-    """Combine the judgements of a claim's clauses."""
     held = sum(judgement.held for judgement in judged) / len(judged)
     clauses = tuple(clause for judgement in judged for clause in judgement.clauses)
     if all(judgement.support is types.Support.SUPPORTED for judgement in judged):
@@ -182,8 +181,6 @@ def _combined(judged: Sequence[Judgement]) -> Judgement:
 
 
 class _Comparison:
-    """A claim compared with one piece of evidence."""
-
     def __init__(self, claim: Text, evidence: Evidence) -> None:
         self.claim = claim
         self.evidence = evidence
@@ -250,7 +247,6 @@ class _Comparison:
 
     @property
     def _is_same_statement(self) -> bool:
-        """Whether the evidence says little that the claim does not, so that a difference is a wording_checks."""
         return bool(self.evidence.row) or self._is_alike(self.evidence.own)
 
     @property
@@ -396,7 +392,6 @@ class _Comparison:
         ]
 
     def _antonyms(self) -> list[str]:
-        """Return the claim's words that the evidence has as antonyms."""
         return [] if self.is_computed else wording_checks.antonyms(self.claim, self.evidence.own)
 
     def _wrong_years(self) -> list[str]:

@@ -480,7 +480,10 @@ class QuoteSearch:
             if better.rank > judgement.rank:
                 quotes, judgement = others, better
         least = MIN_COVERAGE / len(sources)  # each of several sources may cover its part only
-        return {source: quotes[source] or self.nearest(source, statement, least) for source in quotes}, judgement
+        quotes = {source: quotes[source] or self.nearest(source, statement, least) for source in quotes}
+        if judgement.support is types.Support.NOT_VERIFIED and not judgement.missing:  # what the nearest words lack
+            judgement = judgement._replace(missing=self.judge(statement, quotes).missing)
+        return quotes, judgement
 
     def judge(self, statement: str, quotes: QuotesBySource) -> Judgement:
         """Return the verdict of quotes, with their context, on a statement."""

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rag import types
-from rag.answering.passages.captions import is_caption
 from rag.answering.passages.quotable_units import Cell, Placed, Unit, placed_lines, trim_line
+from rag.answering.passages.table_text import is_caption
 
 DEFINES = (
     r"\s*+[”\"“’']?\s*+(?:\([^()]*\)\s*+)?,?\s*+(?:(?:shall\s+|will\s+)?means?\b|(?:is|are)\s+defined\s+(?:as|to)\b"

@@ -9,11 +9,11 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from rag import types
-from rag.answering.passages.captions import is_caption
-from rag.answering.passages.table_cells import (
+from rag.answering.passages.table_text import (
     PERIOD,
     VALUE,
     column_names,
+    is_caption,
     join_signs,
     label_and_figures,
     split_figures,

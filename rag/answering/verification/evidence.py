@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rag.answering.passages.captions import declared_scales
+from rag.answering.passages.table_text import declared_scales
 from rag.answering.text import negation, numbers
 from rag.answering.text.analyzed_text import Text, stem
 from rag.answering.text.numbers import Number, Scales, find_numbers, is_month, is_same

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from rag import types
-from rag.answering.passages.captions import declared_scales
+from rag.answering.passages.table_text import declared_scales
 from rag.answering.text import numbers
 from rag.answering.text.analyzed_text import Text, analyze
 from rag.answering.text.measurement_units import PERCENT, POINTS, TIMES, is_same_unit

@@ -15,8 +15,8 @@ from typing import NamedTuple
 from rapidfuzz import fuzz
 
 from rag import prompts, types
-from rag.answering.passages.captions import declared_scales, scales_of_row
 from rag.answering.passages.quotable_units import Unit, placed_lines, split_passage
+from rag.answering.passages.table_text import declared_scales, scales_of_row
 from rag.answering.text import numbers, term_weights
 from rag.answering.text.analyzed_text import Text, refers_back
 from rag.answering.text.measurement_units import currencies

@@ -1,6 +1,6 @@
 import pytest
 
-from rag.answering.passages.captions import declared_scales, scales_of_row
+from rag.answering.passages.table_text import declared_scales, scales_of_row
 from rag.answering.text.numbers import find_numbers, unsupported
 
 

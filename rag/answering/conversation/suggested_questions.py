@@ -156,7 +156,6 @@ def _beside(row: types.QuotedRow, hit: types.Hit, said: QuestionTemplates) -> It
 
 
 def _runs(chunks: Sequence[types.Chunk]) -> list[tuple[str, list[types.Chunk]]]:
-    """Group consecutive chunks under the same heading."""
     runs: list[tuple[str, list[types.Chunk]]] = []
     for chunk in chunks:
         heading = " ".join((chunk.section or "").rpartition(SECTION_SEPARATOR)[2].split())

@@ -178,7 +178,6 @@ def _of_sentence(item: Figure, text: str) -> Fit:
 
 
 def _spelled(item: Figure, text: str) -> Iterator[re.Match[str]]:
-    """Yield where `text` names the line item by any label."""
     for label in (item.name, *item.labels):
         words = r"[\s-]+".join(_ANY if word == "*" else re.escape(word) for word in label.split())
         yield from re.finditer(rf"(?<![\w&-]){words}(?![\w&])", text, re.IGNORECASE)

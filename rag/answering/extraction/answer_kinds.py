@@ -180,7 +180,6 @@ class LabelledKind(StatedKind):
 
 
 def _recurring_date(question: ParsedQuestion) -> StatedKind | None:
-    """Return the kind of a question for when something ends or begins each year or week."""
     recurs = _RECURS.match(question.text.strip())
     if recurs is None:
         return None
@@ -191,7 +190,6 @@ def _recurring_date(question: ParsedQuestion) -> StatedKind | None:
 
 
 def _meaning(question: ParsedQuestion) -> StatedKind | None:
-    """Return the kind of a question for the meaning of a term."""
     for pattern in _MEANS:
         if means := pattern.match(question.text.strip()):
             return StatedKind(_definition(means["term"]))
@@ -208,7 +206,6 @@ def _labelled(question: ParsedQuestion) -> LabelledKind:
 
 
 def _definition(term: str) -> re.Pattern[str]:
-    """Return the pattern of a sentence that defines `term`."""
     words = r"[\s-]+".join(map(re.escape, term.strip(" „“”\"'").split()))
     begun = rf"(?:^|[“\"„]|\bterms?\s+[“\"]?){words}{DEFINES}"
     return re.compile(rf"{begun}|{_IN_PASSING.format(term=words)}|\b{words}{_CONSISTS}", re.IGNORECASE)
@@ -335,7 +332,6 @@ class OfficeKind(SignedKind):
 
 
 def _of_person(question: ParsedQuestion) -> AskedKind | None:
-    """Return the kind of a question for authors, an auditor or the holder of an office."""
     text = question.text.strip()
     if _AUTHORS.search(text):
         return AuthorsKind()

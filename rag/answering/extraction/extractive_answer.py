@@ -277,7 +277,6 @@ def _fitting(question: ParsedQuestion, ranked: Sequence[Extract]) -> list[Extrac
 
 
 def _holds_value(question: ParsedQuestion, candidate: Candidate) -> bool:
-    """Return whether a candidate holds the figure or date that is asked for, if one is."""
     return question.kind not in _VALUES or candidate.is_certain or question.holds_kind(candidate.text)
 
 
@@ -339,7 +338,6 @@ def asked_row(question: ParsedQuestion, candidate: Candidate) -> types.QuotedRow
 
 
 def _shown(question: ParsedQuestion, ranked: Sequence[Extract]) -> list[Extract]:
-    """Return the best candidate, and close ones that add something."""
     shown = [ranked[0]]
     for extract in ranked[1:]:
         if len(shown) == MAX_ANSWERS or extract.score < ranked[0].score - MARGIN:

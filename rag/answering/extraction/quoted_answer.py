@@ -56,7 +56,6 @@ _Key = tuple[object, int, int]
 
 
 def _key(hit: types.Hit) -> _Key:
-    """Return the identity of a passage: its document and lines."""
     return hit.passage.document_id, hit.passage.line_start, hit.passage.line_end
 
 

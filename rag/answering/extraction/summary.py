@@ -235,7 +235,6 @@ def _plain(text: str) -> str:
 
 
 def _sentences(chunk: types.Chunk, section: str, repeated: frozenset[str]) -> list[_Sentence]:
-    """Return the self-contained sentences of a passage."""
     sentences: list[_Sentence] = []
     for unit in split_passage(types.Passage(document_id=chunk.document_id, lines=chunk.lines)):
         text = one_line(chunk.text[unit.span.start : unit.span.end])
@@ -262,7 +261,6 @@ def _states_something(text: str) -> bool:
 
 
 def _best(sentences: Sequence[_Sentence], limit: int, known: set[str]) -> list[KeySentence]:
-    """Return the most central sentences by maximal marginal relevance."""
     unique = list({sentence.text: sentence for sentence in sentences if sentence.text not in known}.values())
     if not unique:
         return []

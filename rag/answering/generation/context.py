@@ -168,7 +168,6 @@ def with_whole_documents(
 
 
 def _running_lines(hits: Iterable[types.Hit]) -> set[tuple[uuid.UUID, str]]:
-    """Return the running headers and footers, by document: the same line at an edge of several pages."""
     pages: dict[tuple[uuid.UUID, str], set[int]] = {}
     for hit in hits:
         for number, group in itertools.groupby(hit.passage.lines, key=lambda line: line.page_number):

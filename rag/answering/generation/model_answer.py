@@ -154,7 +154,6 @@ class Writer:
         return ending._replace(usage=usage.model_copy(update={"cost_usd": providers.cost(self.llm, usage)}))
 
     def _ask(self, messages: "Sequence[ChatMessage]", pieces: list[str]) -> Generator[str, None, Ending]:
-        """Yield the model's answer and collect it in `pieces`."""
         with contextlib.closing(providers.complete_stream(self.llm, messages)) as stream:
             while True:
                 try:

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rag import types
-from rag.answering.passages.boilerplate import Placed, placed_lines, trim_line
-from rag.answering.passages.captions import is_caption
-from rag.answering.passages.quotable_units import Cell, Unit
+from rag.answering.passages.quotable_units import Cell, Placed, Unit, placed_lines, trim_line
+from rag.answering.passages.table_text import is_caption
 
 DEFINES = (
     r"\s*+[”\"“’']?\s*+(?:\([^()]*\)\s*+)?,?\s*+(?:(?:shall\s+|will\s+)?means?\b|(?:is|are)\s+defined\s+(?:as|to)\b"
@@ -124,7 +123,6 @@ def _values(above: Placed, names: Sequence[str]) -> list[types.Span | None]:
 
 
 def _address(above: Sequence[Placed]) -> types.Span:
-    """Return the lines of an address that ends right above its label."""
     last = trim_line(*above[-1])
     start = last.start
     for placed in reversed(above[-MAX_ADDRESS_LINES:-1]):
@@ -143,7 +141,6 @@ def _address(above: Sequence[Placed]) -> types.Span:
 
 
 def _span(offset: int, match: re.Match[str], *names: str) -> types.Span:
-    """Return the span of the group that matched, one of `names`."""
     name = next(name for name in names if match[name] is not None)
     return types.Span(offset + match.start(name), offset + match.end(name))
 

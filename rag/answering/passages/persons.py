@@ -5,8 +5,7 @@ import re
 from collections.abc import Iterator
 
 from rag import types
-from rag.answering.passages.boilerplate import placed_lines, trim_line
-from rag.answering.passages.quotable_units import Unit
+from rag.answering.passages.quotable_units import Unit, placed_lines, trim_line
 from rag.answering.text.names import is_term
 from rag.answering.text.term_weights import word_set
 

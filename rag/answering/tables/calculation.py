@@ -202,8 +202,6 @@ def _scale(row: FigureRow, figure: Figure | None, amount: Amount) -> str:
 
 
 class _OperandValue(NamedTuple):
-    """A line item of an expression as text and value, with its row."""
-
     text: str
     value: Decimal
     row: FigureRow
@@ -296,7 +294,6 @@ def _unambiguous_row(usable: Sequence[tuple[int, FigureRow]], needed: Sequence[i
 def _partial_result(
     request: FigureRequest, formula: Formula, rows: Sequence[FigureRow]
 ) -> list[Statement | Label] | None:
-    """Return the figures that were found, and say which are missing."""
     expression = formula.parsed[0]
     names = list(dict.fromkeys(part.figure for part in expression if isinstance(part, Operand)))
     known = sorted({year for row in rows for year in row.amounts}, reverse=True)

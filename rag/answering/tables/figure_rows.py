@@ -8,9 +8,9 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from rag import types
-from rag.answering.passages.captions import is_per_unit
 from rag.answering.passages.quotable_units import Unit, split_passage
 from rag.answering.passages.statements import Source
+from rag.answering.passages.table_text import is_per_unit
 from rag.answering.text.sentences import one_line
 from rag.vocabulary import Figure, find_figure, is_labelled, years
 

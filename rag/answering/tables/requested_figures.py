@@ -285,7 +285,6 @@ def _as_defined(request: FigureRequest, definition: StatedDefinition) -> FigureR
 
 
 def _parse_request(question: str, names: Iterable[str]) -> FigureRequest | None:
-    """Parse what the question wants of one year, or as a change."""
     asked = years(question)[:MAX_YEARS]
     is_fiscal = _FISCAL.search(question) is not None
     if named := _named_line_item(question, names):
@@ -328,7 +327,6 @@ def _without(text: str, spans: Sequence[types.Span]) -> str:
 
 
 def _content(text: str, names: frozenset[str]) -> list[str]:
-    """Return the significant words of `text` without `names`."""
     words = [word.lower().replace("’", "'") for word in _WORD.findall(text)]
     return [word for word in words if word not in _FILLER and word.removesuffix("'s") not in names]
 

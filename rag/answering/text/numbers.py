@@ -12,43 +12,18 @@ from typing import NamedTuple
 from rag import types
 from rag.answering.text.measurement_units import PERCENT, POINTS, SHARES, TIMES, is_same_unit, unit_at
 
-SCALES = {
-    "hundred": 1e2,
-    "thousand": 1e3,
-    "thousands": 1e3,
-    "lakh": 1e5,
-    "lakhs": 1e5,
-    "million": 1e6,
-    "millions": 1e6,
-    "crore": 1e7,
-    "crores": 1e7,
-    "billion": 1e9,
-    "billions": 1e9,
-    "trillion": 1e12,
-    "trillions": 1e12,
-    "mn": 1e6,
-    "mln": 1e6,
-    "bn": 1e9,
-    "tn": 1e12,
-    "mio": 1e6,
-    "mrd": 1e9,
-    "tausend": 1e3,
-    "milliers": 1e3,
-    "millionen": 1e6,
-    "milliarde": 1e9,
-    "milliarden": 1e9,
-    "milliard": 1e9,
-    "milliards": 1e9,
-    "mille": 1e3,
-    "mil": 1e3,
-    "millón": 1e6,
-    "millones": 1e6,
-    "万": 1e4,
-    "萬": 1e4,
-    "亿": 1e8,
-    "億": 1e8,
-    "兆": 1e12,
+_SCALE_WORDS = {
+    1e2: "hundred",
+    1e3: "thousand thousands tausend milliers mille mil",
+    1e5: "lakh lakhs",
+    1e6: "million millions mn mln mio millionen millón millones",
+    1e7: "crore crores",
+    1e9: "billion billions bn mrd milliarde milliarden milliard milliards",
+    1e12: "trillion trillions tn 兆",
+    1e4: "万 萬",
+    1e8: "亿 億",
 }
+SCALES = {word: scale for scale, words in _SCALE_WORDS.items() for word in words.split()}
 _ATTACHED_SCALES = {"K": 1e3, "k": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 """Letters that scale a number directly before them."""
 
@@ -261,7 +236,6 @@ def shows_computation(sentence: str) -> bool:
 def _absent(
     claimed: Sequence[Number], quotes: Sequence[str], scales: Scales, currency: str | None = None
 ) -> list[Number]:
-    """Return the claimed numbers that occur in no quote."""
     quoted = [number for quote in quotes for number in find_numbers(quote)]
     spelled = {_SPELLED[word] for quote in quotes for word in _WORD.findall(quote.casefold()) if word in _SPELLED}
     return [

@@ -110,7 +110,6 @@ def _is_in_brackets(text: str, start: int, position: int) -> bool:
 
 
 def _is_abbreviation(before: str, following: str) -> bool:
-    """Return whether the full stop after `before` belongs to an abbreviation."""
     if not before or before[-1].isspace():
         return False
     *earlier, word = before.rsplit(maxsplit=1)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rag.answering.passages.captions import declared_scales
+from rag.answering.passages.table_text import declared_scales
 from rag.answering.text import negation, numbers
 from rag.answering.text.analyzed_text import Text, stem
 from rag.answering.text.numbers import Number, Scales, find_numbers, is_month, is_same
@@ -90,7 +90,6 @@ def is_part_of_year(text: str) -> bool:
 
 
 def _columns_with(number: Number, columns: Sequence[Column], is_same: IsSame) -> list[int]:
-    """Return the indexes of the columns with a figure."""
     return [
         place for place, column in enumerate(columns) if any(is_same(number, other) for other in column.cell.numbers)
     ]

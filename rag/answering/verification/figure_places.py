@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from rag import types
-from rag.answering.passages.captions import declared_scales
+from rag.answering.passages.table_text import declared_scales
 from rag.answering.text import numbers
 from rag.answering.text.analyzed_text import Text, analyze
 from rag.answering.text.measurement_units import PERCENT, POINTS, TIMES, is_same_unit
@@ -302,7 +302,6 @@ def _year_fit(figure: ClaimedFigure, place: PlacedFigure) -> float:
 
 
 def _share(part: frozenset[str], whole: frozenset[str], index: FigureIndex) -> float:
-    """Return the weighted share of the words `part` that are in `whole`."""
     total = sum(map(index.weight, part))
     return sum(index.weight(key) for key in part if key in whole) / total if total else 0.0
 

@@ -1,9 +1,10 @@
 """Ground the sentences of an answer: find the quotes that prove each, judge it, and locate the quotes.
 
-`Grounder.ground` compares the words of each claim with its sources (`quote_search`), looks up its figures
+`Grounder.ground` compares the words of each claim with its sources, looks up its figures
 (`figure_places`), and lets a judge of meaning (`judges`) decide what that leaves open, or about all claims.
 """
 
+import functools
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -24,11 +25,10 @@ from rag.answering.verification.citations import (
     said_kinds,
     with_citations,
 )
-from rag.answering.verification.figure_places import NO_FIGURES, FigureCheck, check_figures
+from rag.answering.verification.figure_places import NO_FIGURES, FigureCheck, FigureIndex, check_figures
 from rag.answering.verification.judges import NOTHING_PROMPTED, MeaningJudge, MeaningVerdict, Prompted
 from rag.answering.verification.open_claims import OpenClaim, missing_names, open_claim
-from rag.answering.verification.quote_matching import Quote
-from rag.answering.verification.quote_search import AnswerSources, QuotesBySource, QuoteSearch
+from rag.answering.verification.quote_matching import MIN_COVERAGE, MIN_SHARED, AnswerSources, Quote
 from rag.answering.verification.word_comparison import Judgement, judge_figures
 from rag.messages import N_
 from rag.retrieval import Reranker
@@ -41,6 +41,13 @@ MIN_STATED_WORDS = 3
 
 LOWERED = (types.Support.PARTLY, types.Support.NOT_STATED, types.Support.CONTRADICTED)
 """Verdicts of a judge that change nothing about a sentence which its source has word for word."""
+
+
+MOST_WORDS = 0.8
+"""Share of a statement's words with which a source is taken before a better ranked one with fewer."""
+
+QuotesBySource = Mapping[str, Sequence[Quote]]
+"""The quotes of a claim by the ids of their sources."""
 
 
 class Grounded(NamedTuple):
@@ -92,6 +99,7 @@ class Grounder:
         self._locate = locate
         self._judge = judge
         self._prompted = prompted
+        self._figures: dict[str, FigureIndex] = {}
         self._compared: dict[tuple[tuple[Claim, ...], str], Sequence[_Compared]] = {}
 
     def ground(self, claims: Sequence[Claim], text: str = "", *, by_meaning: bool = True) -> Grounded:
@@ -200,17 +208,21 @@ class Grounder:
             source: [span for quote in quotes for span in sources.passage(source).units_at(quote.span)]
             for source, quotes in result.quotes.items()
         }
-        indexes = {source: sources.figures(source) for source in self._read_for(result)}
+        indexes = {source: self._figures_of(source) for source in self._read_for(result)}
         check = check_figures(statement, indexes, quoted, known, self._prompted.question)
         if not check.absent or not (self._judge and self._judge.reads_all):
             return check
-        return check_figures(statement, {source: sources.figures(source) for source in sources.ids}, quoted, known)
+        return check_figures(statement, {source: self._figures_of(source) for source in sources.ids}, quoted, known)
+
+    def _figures_of(self, source: str) -> FigureIndex:
+        if source not in self._figures:
+            self._figures[source] = FigureIndex(self._sources.passage(source))
+        return self._figures[source]
 
     def _read_for(self, result: _Compared) -> tuple[str, ...]:
         return self._sources.read_for(result.statement, result.claim.sentence.citation_ids)
 
     def _with_verdict(self, result: _Compared) -> types.Sentence:
-        """Return a sentence with the verdict of words and facts."""
         sentence, support = result.claim.sentence, result.judgement.support
         states_nothing = not result.statement or is_refusal(sentence.text)
         if support is not types.Support.SUPPORTED and states_nothing:
@@ -414,9 +426,142 @@ class Grounder:
 
 
 def _cells(regions: Sequence[types.Region]) -> str | None:
-    """Return the spreadsheet cells of a quote."""
     return ", ".join(dict.fromkeys(region.cells for region in regions if region.cells)) or None
 
 
-def _is_within(span: types.Span, other: types.Span) -> bool:
-    return other.start <= span.start and span.end <= other.end
+# --- the quotes of a claim ---
+
+
+class _Match(NamedTuple):
+    """A span of a source, and its judgement for a claim."""
+
+    source: str
+    span: types.Span
+    judgement: Judgement
+
+
+class QuoteSearch:
+    """Searches the sources of one answer for quotes; a `reranker` also finds paraphrases."""
+
+    def __init__(self, sources: AnswerSources, reranker: Reranker | None) -> None:
+        self._sources = sources
+        self._passage = sources.passage
+        self._reranker = reranker
+        self._results: dict[tuple[object, ...], tuple[QuotesBySource, Judgement]] = {}
+
+    def find(self, statement: str, claim: Claim) -> tuple[QuotesBySource, Judgement]:
+        """Return the quotes of a claim, which makes a statement, and their verdict; searched once."""
+        proposed = tuple((quote.citation_id, quote.text) for quote in claim.quotes)
+        key = (statement, claim.sentence.citation_ids, proposed)
+        if key not in self._results:
+            self._results[key] = self._find(statement, claim)
+        return self._results[key]
+
+    def _find(self, statement: str, claim: Claim) -> tuple[QuotesBySource, Judgement]:
+        sources = self._sources.read_for(statement, claim.sentence.citation_ids)
+        if is_bare_reply(statement):
+            return {source: [] for source in sources}, word_comparison.UNRELATED
+        quotes: QuotesBySource = {source: self._locate_proposed(source, statement, claim) for source in sources}
+        judgement = self.judge(statement, quotes)
+        if not sources or judgement.support is types.Support.SUPPORTED:
+            return quotes, judgement
+        whole = {
+            source: list(
+                dict.fromkeys(
+                    Quote(span, quote.verdict)
+                    for quote in quotes[source]
+                    for span in self._passage(source).units_at(quote.span)
+                )
+            )
+            for source in quotes
+        }
+        for others in (whole, self.align(statement, sources)):
+            better = self.judge(statement, others)
+            if better.rank > judgement.rank:
+                quotes, judgement = others, better
+        least = MIN_COVERAGE / len(sources)  # each of several sources may cover its part only
+        quotes = {source: quotes[source] or self.nearest(source, statement, least) for source in quotes}
+        if judgement.support is types.Support.NOT_VERIFIED and not judgement.missing:  # what the nearest words lack
+            judgement = judgement._replace(missing=self.judge(statement, quotes).missing)
+        return quotes, judgement
+
+    def judge(self, statement: str, quotes: QuotesBySource) -> Judgement:
+        """Return the verdict of quotes, with their context, on a statement."""
+        evidence = [
+            piece
+            for source in quotes
+            for quote in quotes[source]
+            for piece in self._passage(source).evidence(quote.span)
+        ]
+        return word_comparison.judge(statement, evidence)
+
+    def align(self, statement: str, sources: Sequence[str]) -> QuotesBySource:
+        """Return the sentence or row that proves the statement best, or one for each of its clauses.
+
+        For a computation, the first likely one that has each figure.
+        """
+
+        @functools.cache
+        def best(part: str) -> _Match | None:
+            matches = [
+                _Match(source, span, word_comparison.judge_whole(part, self._passage(source).evidence(span)))
+                for source in sources
+                for span in self._passage(source).likely_spans(part)
+            ]
+            match = max(matches, key=lambda match: match.judgement.rank, default=None)
+            return match if match and match.judgement.support is not types.Support.NOT_VERIFIED else None
+
+        def judge(part: str) -> Judgement:
+            match = best(part)
+            return match.judgement if match else word_comparison.UNRELATED
+
+        if numbers.shows_computation(statement):
+            likely = [(source, span) for source in sources for span in self._passage(source).likely_spans(statement)]
+            texts = {(source, span): [self._passage(source).read(span)] for source, span in likely}
+            places = [
+                next((place for place in likely if not numbers.unsupported(number.text, texts[place])), None)
+                for number in numbers.find_numbers(statement)
+            ]
+        else:
+            clauses = word_comparison.judge_by_clause(statement, judge).clauses
+            places = [(match.source, match.span) if (match := best(clause)) else None for clause in clauses]
+        quotes: dict[str, list[Quote]] = {source: [] for source in sources}
+        for source, span in filter(None, dict.fromkeys(places)):
+            quotes[source].append(self._passage(source).quote_at(statement, span))
+        return quotes
+
+    def find_all(self, source: str, texts: Sequence[str]) -> list[Quote]:
+        """Return the texts that a source has, as its quotes."""
+        return [quote for text in texts if (quote := self._passage(source).find(text))]
+
+    def nearest(self, source: str, statement: str, least: float) -> list[Quote]:
+        """Return the sentence nearest to a statement: with the share `least` of its words, or a paraphrase."""
+        passage = self._passage(source)
+        quote = passage.align(statement, self._reranker, least=least) or passage.find_translated(statement)
+        return [quote] if quote else []
+
+    def nearest_source(self, statement: str) -> Sequence[str]:
+        """Return the first source with most of the words of a statement, else one with a paraphrase, if any."""
+        for least, reranker in ((MOST_WORDS, None), (MIN_COVERAGE, None), (MIN_COVERAGE, self._reranker)):
+            for source in self._sources.ids:
+                if self._passage(source).align(statement, reranker, least=least):
+                    return [source]
+        return []
+
+    def _locate_proposed(self, source: str, statement: str, claim: Claim) -> list[Quote]:
+        """Return the located quotes that the model proposed.
+
+        A verbatim one stays if it has any word or figure of the claim, or stands beside one that has, as a table's head
+        beside its row; a corrected one needs more of them.
+        """
+        passage, cited = self._passage(source), self._sources.cited_id(source)
+        quotes = self.find_all(source, [quote.text for quote in claim.quotes if quote.citation_id in (cited, None)])
+        verbatim = [quote for quote in quotes if quote.verdict is types.Verdict.VERIFIED]
+        is_kept = any(passage.shared(statement, quote.span) > 0 for quote in verbatim)
+        return list(
+            dict.fromkeys(
+                quote
+                for quote in quotes
+                if (is_kept and quote in verbatim) or passage.shared(statement, quote.span) >= MIN_SHARED
+            )
+        )

@@ -129,8 +129,6 @@ class _Words(pydantic.BaseModel):
 
 
 class _Reply(pydantic.BaseModel):
-    """A language model's verdict on one claim."""
-
     claim: int
     verdict: Literal["supported", "partly", "contradicted", "not_stated"]
     words: list[_Words] = []

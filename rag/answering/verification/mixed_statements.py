@@ -235,7 +235,6 @@ def _rival_conjuncts(figure: StatedFigure, holder: Conjunct, stated: Iterable[Co
 
 
 def _has_other_figure(said: Conjunct, holder: Conjunct, rival: Conjunct) -> bool:
-    """Return whether the claim has a figure of a rival in place of one of the holder's."""
     return any(
         other.kind is figure.kind and not other.stands_in(said.figures) and not other.stands_in(rival.figures)
         for figure in said.figures

@@ -8,20 +8,21 @@ import html
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePath
 from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
 from rag import prompts, types
-from rag.answering.passages.boilerplate import placed_lines
-from rag.answering.passages.captions import declared_scales, scales_of_row
-from rag.answering.passages.quotable_units import Unit, split_passage
+from rag.answering.passages.quotable_units import Unit, placed_lines, split_passage
+from rag.answering.passages.table_text import declared_scales, scales_of_row
 from rag.answering.text import numbers, term_weights
 from rag.answering.text.analyzed_text import Text, refers_back
 from rag.answering.text.measurement_units import currencies
 from rag.answering.text.normalized_text import Undecorated, has_signs, normalize, undecorated
 from rag.answering.text.sentences import one_line
+from rag.answering.verification.citations import said_kinds
 from rag.answering.verification.evidence import Column, Evidence, WordWeights
 from rag.ingestion.language_detection import detect
 from rag.retrieval import Reranker
@@ -170,7 +171,6 @@ class QuotablePassage:
         return list(dict.fromkeys(spans))
 
     def _indices(self, span: types.Span) -> list[int]:
-        """Return the indexes of the units that `span` touches."""
         return [i for i, unit in enumerate(self.units) if unit.span.start < span.end and span.start < unit.span.end]
 
     @functools.cached_property
@@ -207,7 +207,6 @@ class QuotablePassage:
 
     @functools.cached_property
     def _currencies(self) -> frozenset[str]:
-        """All the currencies of its tables."""
         rows = (self.read(unit.span) for unit in self.units if unit.kind is types.BlockKind.TABLE)
         return frozenset[str]().union(*map(currencies, rows))
 
@@ -392,11 +391,12 @@ class QuotablePassage:
                 span, coverage = types.Span(pair[0].span.start, pair[1].span.end), both
         return span, coverage
 
-    def find_paraphrase(self, claim: str, reranker: Reranker | None = None) -> Quote | None:
-        """Return a paraphrase of `claim` found by the cross-encoder, or in another language by its figures."""
-        span = self._best_paraphrase(claim, reranker) if reranker else None
-        if span is None and detect(claim) != detect(self.text):
-            span = next(iter(self.likely_spans(claim)), None)
+    def find_translated(self, claim: str) -> Quote | None:
+        """Return the likeliest sentence in another language than the claim's that has all figures of it."""
+        if not numbers.find_numbers(claim) or detect(claim) == detect(self.text):
+            return None
+        spans = self.likely_spans(claim)
+        span = next((span for span in spans if not numbers.unsupported(claim, [self.read(span)])), None)
         return Quote(span, types.Verdict.CORRECTED) if span else None
 
     def _best_paraphrase(self, claim: str, reranker: Reranker) -> types.Span | None:
@@ -440,3 +440,69 @@ class QuotablePassage:
         nearby += [self.units[index].span for index in range(first, last + 1)]
         nearby += [self.units[index].span for index in (last + 1, first - 1) if 0 <= index < len(self.units)]
         return [near for near in dict.fromkeys(nearby) if near is not None and near != span]
+
+
+# --- the sources of an answer ---
+
+KIND_CONTEXT = {
+    types.BlockKind.STRUCK: "Struck out, crossed out, deleted words, text, sentence, clause, term, passage of the page",
+    types.BlockKind.HIDDEN: "Hidden, invisible, not visible words, text, sentence, clause, term, passage of the page",
+}
+"""What invalid text is read under, so that a claim which says that it is struck out or hidden can be proved."""
+
+
+class InvalidText(NamedTuple):
+    """The struck out or hidden words of a source."""
+
+    citation_id: str
+    kind: types.BlockKind
+
+
+class AnswerSources:
+    """The sources of an answer by their citation ids.
+
+    Words that are struck out or hidden are sources of their own, by an id like "S1 struck": they prove only claims that
+    say so of them.
+    """
+
+    def __init__(self, hits: Mapping[str, types.Hit]) -> None:
+        self._hits: dict[str, types.Hit] = {}
+        self.invalid: dict[str, InvalidText] = {}
+        for citation_id, hit in hits.items():
+            nothing = types.Passage(document_id=hit.passage.document_id, lines=())
+            self._hits[citation_id] = hit.of_kinds(types.EVIDENCE) or hit.model_copy(update={"passage": nothing})
+        self.ids = tuple(self._hits)
+        for citation_id, hit in hits.items():
+            for kind in types.NO_EVIDENCE:
+                if words := hit.of_kinds({kind}):
+                    self._hits[f"{citation_id} {kind}"] = words
+                    self.invalid[f"{citation_id} {kind}"] = InvalidText(citation_id, kind)
+        self._passages: dict[str, QuotablePassage] = {}
+
+    def hit(self, source: str) -> types.Hit:
+        """Return a source, or its invalid text."""
+        return self._hits[source]
+
+    def passage(self, source: str) -> QuotablePassage:
+        """Return the passage of a source, read under the name and title of its document and its section."""
+        if source not in self._passages:
+            hit, titles = self._hits[source], list(self.document_names(source))
+            titles += [hit.chunk.section] if hit.chunk.section else []
+            titles += [KIND_CONTEXT[self.invalid[source].kind]] if source in self.invalid else []
+            self._passages[source] = QuotablePassage(hit.passage, titles=titles)
+        return self._passages[source]
+
+    def document_names(self, source: str) -> tuple[str, ...]:
+        """Return the name and title of the document of a source."""
+        hit = self._hits[source]
+        return tuple(filter(None, [PurePath(hit.document_name).stem.replace("_", " "), hit.title]))
+
+    def cited_id(self, source: str) -> str:
+        """Return the citation id of a source or of invalid text."""
+        return self.invalid[source].citation_id if source in self.invalid else source
+
+    def read_for(self, statement: str, cited: Collection[str]) -> tuple[str, ...]:
+        """Return the sources that a statement cites, with their invalid text if it speaks of it as such."""
+        kinds = said_kinds(statement) if self.invalid else ()
+        invalid = (key for key, words in self.invalid.items() if words.citation_id in cited and words.kind in kinds)
+        return (*cited, *invalid)

@@ -31,7 +31,7 @@ from rag.answering.text.analyzed_text import (
 from rag.answering.text.negation import Word
 from rag.answering.text.numbers import Number
 from rag.answering.text.term_weights import word_set
-from rag.answering.verification import contradiction, qualifications, quantities
+from rag.answering.verification import qualifications, quantities, wording_checks
 from rag.answering.verification.evidence import (
     Evidence,
     WordWeights,
@@ -43,7 +43,6 @@ from rag.answering.verification.evidence import (
     wrong_columns,
 )
 from rag.answering.verification.figure_places import FigureCheck
-from rag.answering.verification.wording_checks import failed_checks
 
 MIN_HELD = 0.8
 """Share of a claim's words, weighted by rarity, from which the evidence speaks of the same; all prove it."""
@@ -170,7 +169,6 @@ def judge_whole(claim: str, evidence: Sequence[Evidence]) -> Judgement:
 
 
 def _combined(judged: Sequence[Judgement]) -> Judgement:
-    """Combine the judgements of a claim's clauses."""
     held = sum(judgement.held for judgement in judged) / len(judged)
     clauses = tuple(clause for judgement in judged for clause in judgement.clauses)
     if all(judgement.support is types.Support.SUPPORTED for judgement in judged):
@@ -182,14 +180,7 @@ def _combined(judged: Sequence[Judgement]) -> Judgement:
     return Judgement(types.Support.PARTLY, missing, held, clauses, vetoes, replaced)
 
 
-def judge_paraphrase(claim: str, evidence: Evidence) -> Judgement:
-    """Judge evidence that is known to paraphrase the claim; at best it supports the claim partly."""
-    return _Comparison(analyze(claim), evidence).loose_judgement()
-
-
 class _Comparison:
-    """A claim compared with one piece of evidence."""
-
     def __init__(self, claim: Text, evidence: Evidence) -> None:
         self.claim = claim
         self.evidence = evidence
@@ -205,7 +196,7 @@ class _Comparison:
     @functools.cached_property
     def _trend(self) -> int:
         """The trend of the claim's own figures if the evidence has all of them: 1, -1 or 0."""
-        return 0 if self.missing_figures else contradiction.stated_trend(self.claim)
+        return 0 if self.missing_figures else wording_checks.stated_trend(self.claim)
 
     def judgement(self) -> Judgement:
         """Return the verdict of the evidence on the claim."""
@@ -250,13 +241,12 @@ class _Comparison:
         )
         own = self.evidence.own
         antonyms = [word for word in self._antonyms() if word.casefold() not in negation.NEGATIONS]
-        is_opposite = bool(antonyms) and not contradiction.compare_otherwise(self.claim, own)
-        replaced = [n for n in self._replaced_figures() if not contradiction.is_derived(n, self.claim, own)]
+        is_opposite = bool(antonyms) and not wording_checks.compare_otherwise(self.claim, own)
+        replaced = [n for n in self._replaced_figures() if not wording_checks.is_derived(n, self.claim, own)]
         return bool(is_opposite or self._wrong_years() or (replaced and not is_bounded))
 
     @property
     def _is_same_statement(self) -> bool:
-        """Whether the evidence says little that the claim does not, so that a difference is a contradiction."""
         return bool(self.evidence.row) or self._is_alike(self.evidence.own)
 
     @property
@@ -282,19 +272,12 @@ class _Comparison:
     def _is_alike(self, own: Text) -> bool:
         return len(own.content_keys & self.claim.content_keys) >= MIN_ALIKE * len(own.content_keys)
 
-    def loose_judgement(self) -> Judgement:
-        """Return the verdict if words cannot be compared: figures must match and nothing may contradict."""
-        held = self._share(self.evidence.all_keys)
-        if self.missing_figures or self._contradictions():
-            return Judgement(types.Support.NOT_VERIFIED, self.missing_figures, held)
-        return Judgement(types.Support.PARTLY, _first([word.text for word in self.missing_words]), held)
-
     def _failed_checks(self) -> list[str]:
         """Return why the claim is not proved although its words and figures occur in the evidence."""
         if self.is_computed:
             return []
         evidence = self.evidence
-        found = failed_checks(self.claim, evidence.own, evidence.scales, is_row=bool(evidence.row))
+        found = wording_checks.failed_checks(self.claim, evidence.own, evidence.scales, is_row=bool(evidence.row))
         found += undeclared_scales(self.claim, evidence.own, evidence.scales)
         if row := evidence.row:
             label, _, _ = row.text.partition(" –")
@@ -405,12 +388,11 @@ class _Comparison:
         ]
         return [
             *between,
-            *contradiction.negation_conflicts(self.claim, self.evidence.quoted, self.evidence.own_keys),
+            *wording_checks.negation_conflicts(self.claim, self.evidence.quoted, self.evidence.own_keys),
         ]
 
     def _antonyms(self) -> list[str]:
-        """Return the claim's words that the evidence has as antonyms."""
-        return [] if self.is_computed else contradiction.antonyms(self.claim, self.evidence.own)
+        return [] if self.is_computed else wording_checks.antonyms(self.claim, self.evidence.own)
 
     def _wrong_years(self) -> list[str]:
         """Return the years that the evidence assigns to other figures than the claim does."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rag.answering.passages.captions import declared_scales
+from rag.answering.passages.table_text import declared_scales
 from rag.answering.text.analyzed_text import Text
 from rag.answering.text.numbers import Number, Scales, is_month, is_same
 from rag.answering.text.question_parts import asks_whether

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from rag import answering, errors, prompts, providers, retrieval, tracing, types
 from rag.answering.conversation import suggested_questions
 from rag.answering.conversation.followups import condense
-from rag.answering.conversation.page_notes import page_note
 from rag.answering.extraction import extractive_answer, question_intent
 from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL
 from rag.answering.generation.context import (
@@ -526,7 +525,7 @@ class Answerer:
             completed = {
                 "question": self._rewritten,
                 "follow_ups": answer.follow_ups or follow_ups,
-                "hint": answer.hint or page_note(self.request.question, answer),
+                "hint": answer.hint or question_intent.page_note(self.request.question, answer),
                 "retrieval": summary.model_copy(update={"returned": len(search.results if search else answer.sources)}),
                 "usage": answer.usage.model_copy(update=usage),
                 "provenance": provenance(answer, self.workspace, self.index, self.request, at),

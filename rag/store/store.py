@@ -1,4 +1,7 @@
-"""The store: one user's data by noun, and the few queries over all users."""
+"""The store: one user's data by noun, and the few queries over all users.
+
+Any of its methods raises `errors.StoreError` if the database or the file storage fails.
+"""
 
 import contextlib
 import uuid
@@ -87,10 +90,7 @@ class UserStore:
         """Store a document's rendition, unless the document is purged meanwhile.
 
         The file is stored before the row is checked: a later purge finds the file, and an earlier one is noticed.
-
-        Raises:
-            errors.NotFoundError: the document no longer exists.
-            errors.StoreError: the storage or the database fails.
+        Raises NotFoundError.
         """
         files.put(document_id, "rendition", path)
         try:
@@ -190,8 +190,7 @@ class Store:
     def shared(self, asker: str, index_id: uuid.UUID, origin: types.RequestOrigin = UNKNOWN_ORIGIN) -> SharedStore:
         """Return a collection that another user shares with `asker`, for as long and as far as it is shared.
 
-        Raises:
-            errors.NotFoundError: it is not shared with them.
+        Raises NotFoundError.
         """
         access = SharedDatabase(self._database, asker, index_id, origin)
         return SharedStore(access, self._dense, UserDatabase(self._database, asker, origin))

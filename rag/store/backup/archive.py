@@ -171,8 +171,7 @@ class Archive:
     def read(self, member: str) -> Iterator[bytes]:
         """Yield the bytes of a member, hashed again because the file may have changed since the check.
 
-        Raises:
-            errors.UnreadableFileError: it has changed.
+        Raises UnreadableFileError.
         """
         digest = hashlib.sha256()
         with _read_errors(self.path):

@@ -58,11 +58,7 @@ def restore(
 
 
 def require_known(manifest: types.BackupManifest, schema: Path = migrations.FOLDER) -> None:
-    """Refuse a backup with a schema that is not in the folder of migrations.
-
-    Raises:
-        errors.UnsupportedFileError: it is of a newer version, or of an unknown one.
-    """
+    """Refuse a backup with a schema that is not in the folder of migrations. Raises UnsupportedFileError."""
     known = migrations.names(schema)
     if manifest.migrations == known[: len(manifest.migrations)]:
         return

@@ -85,8 +85,7 @@ class Conversations:
     ) -> types.ChatMessage:
         """Add a turn, an assistant's with its whole response: at the end, or as an alternative to the turn `beside`.
 
-        Raises:
-            errors.NotFoundError: there is no such chat, or in it no such turn of the same role.
+        Raises NotFoundError.
         """
         values = {"id": uuid.uuid4(), "role": role, "content": content, "beside": beside}
         response_json = _to_json(response) if response else None
@@ -187,8 +186,7 @@ class AnswerLinks:
     def share(self, conversation_id: uuid.UUID, request: types.LinkRequest) -> types.AnswerLink:
         """Share a conversation, or one of its answers; an existing link to the same recipient is returned.
 
-        Raises:
-            errors.NotFoundError: the user has no such conversation, or no such answer in it.
+        Raises NotFoundError.
         """
         values = {"id": uuid.uuid4(), "conversation_id": conversation_id, **request.model_dump()}
         with self._database.transaction() as connection:

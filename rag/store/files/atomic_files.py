@@ -19,11 +19,7 @@ UNSUPPORTED = {errno.EINVAL, errno.ENOTSUP, errno.EACCES}
 
 
 def write_atomically(path: Path, text: str, mode: int) -> None:
-    """Replace the file at `path` by `text`; nobody sees half of it, or wider rights than `mode`.
-
-    Raises:
-        errors.StoreError: it cannot be written.
-    """
+    """Replace the file at `path` by `text`; nobody sees half of it, or wider rights than `mode`."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_replacement(path) as partial:

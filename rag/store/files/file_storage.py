@@ -91,11 +91,7 @@ class UserFiles:
         self._cache_dir = cache_dir
 
     def put(self, document_id: uuid.UUID, kind: Kind, path: Path) -> None:
-        """Store a copy of the file at `path`, atomically and durably.
-
-        Raises:
-            errors.StoreError: it cannot be written.
-        """
+        """Store a copy of the file at `path`, atomically and durably."""
         target = self._path(document_id, kind)
         with _file_errors():
             if self._is_local:
@@ -121,8 +117,7 @@ class UserFiles:
     def local_path(self, document_id: uuid.UUID, kind: Kind) -> Path:
         """Return the file as a local path, only for reading; a remote file is fetched into the cache.
 
-        Raises:
-            errors.NotFoundError: there is no such file.
+        Raises NotFoundError.
         """
         source = self._path(document_id, kind)
         if self._is_local:
@@ -172,11 +167,7 @@ class UserFiles:
             return DiskUsage(len(sizes), sum(sizes))
 
     def modified_at(self, document_id: uuid.UUID) -> dt.datetime | None:
-        """Return when a document's files last changed; None if there are none, or the file system does not say.
-
-        Raises:
-            errors.StoreError: the storage fails.
-        """
+        """Return when a document's files last changed; None if there are none, or the file system does not say."""
         with _file_errors(), suppress(NotImplementedError, FileNotFoundError):
             moments: list[dt.datetime] = [self._files.modified(path) for path in self._entries(document_id)]
             # A time without a time zone is UTC.

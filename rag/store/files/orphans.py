@@ -65,9 +65,6 @@ class OrphanCleanup:
 
         If the database does not know most of the storage, one of the two is probably the wrong one. Then files are
         reported as unconfirmed, and only deleted with `include_unconfirmed`.
-
-        Raises:
-            errors.StoreError: the database or the storage fails.
         """
         counts: Counter[str] = Counter()
 

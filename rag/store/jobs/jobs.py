@@ -55,9 +55,7 @@ class Jobs:
     def update_progress(self, job_id: uuid.UUID, done: int, total: int) -> None:
         """Set the progress of a running job; a `total` of 0 means that it is unknown.
 
-        Raises:
-            errors.CancelledError: the job was cancelled, or has ended otherwise.
-            errors.NotFoundError: there is no such job.
+        Raises CancelledError and NotFoundError.
         """
         if not self._queries.write("update_progress", job_id=job_id, done=done, total=total):
             _get(self._queries, job_id)
@@ -106,12 +104,7 @@ class JobCheckpoints:
         return {row["step"]: row["outcome"] for row in self._queries.all("steps", job_id=job_id)}
 
     def save(self, job_id: uuid.UUID, step: str, outcome: object) -> None:
-        """Save the result of a step of a running job; `outcome` is JSON.
-
-        Raises:
-            errors.CancelledError: the job was cancelled, or has ended otherwise.
-            errors.NotFoundError: there is no such job.
-        """
+        """Save the result of a step of a running job; `outcome` is JSON. Raises CancelledError and NotFoundError."""
         if not self._queries.write("save_step", job_id=job_id, step=step, outcome=Jsonb(outcome)):
             _get(self._queries, job_id)
             raise errors.CancelledError

@@ -159,12 +159,7 @@ class Documents:
         return {row["id"]: row["language"] for row in self._queries.all("languages", ids=[*ids])}
 
     def update_progress(self, document_id: uuid.UUID, status: types.DocumentStatus, done: int, total: int) -> None:
-        """Set the progress of a document that is being read.
-
-        Raises:
-            errors.CancelledError: its reading was cancelled, or has ended otherwise.
-            errors.NotFoundError: there is no such document.
-        """
+        """Set the progress of a document that is being read. Raises CancelledError and NotFoundError."""
         values = {"status": status.value, "done": done, "total": total}
         if not self._queries.write("update_progress", document_id=document_id, **values):
             self.get(document_id)
@@ -410,8 +405,7 @@ class Sources:
     def supersede(self, document_id: uuid.UUID, older: Sequence[uuid.UUID]) -> None:
         """Take a document with its attachments out of the trash, move `older` ones there, and transfer their chats.
 
-        Raises:
-            errors.NotFoundError: there is no such document.
+        Raises NotFoundError.
         """
         with self._database.transaction() as connection:
             shown = self._queries.run(connection, "supersede", document_id=document_id, older=[*older]).fetchone()
@@ -456,10 +450,7 @@ class Versions:
     def take_over(self, document_id: uuid.UUID, older: Sequence[uuid.UUID]) -> None:
         """Make a document the current version in place of `older` ones, out of the trash, and transfer their chats.
 
-        Mails and archives have attachments but no versions: see `Sources.supersede`.
-
-        Raises:
-            errors.NotFoundError: there is no such document.
+        Mails and archives have attachments but no versions: see `Sources.supersede`. Raises NotFoundError.
         """
         with self._database.transaction() as connection:
             current = self._queries.run(connection, "take_over", document_id=document_id, older=[*older]).fetchone()
@@ -483,10 +474,7 @@ class CollectionMoves:
     def move(self, ids: Sequence[uuid.UUID], index_id: uuid.UUID) -> Sequence[uuid.UUID]:
         """Move documents with their versions and attachments, all or none; return those of `ids` that moved.
 
-        Raises:
-            errors.NotFoundError: there is no such index.
-            errors.ConflictError: the index has another embedding model or other chunks, or the content of one already;
-                or one is being read, follows a folder, or is a part of another.
+        Raises NotFoundError and ConflictError.
         """
         with self._database.transaction(long=True) as connection:
             rows = [row for row in self._queries.run(connection, "going", ids=[*ids]) if row["index_id"] != index_id]

@@ -55,8 +55,7 @@ class Indexes:
     def ensure(self, name: str, space: types.EmbeddingSpace, chunking: types.ChunkingOptions) -> types.Index:
         """Return the index called `name`, created if there is none; an empty one takes on `space` and `chunking`.
 
-        Raises:
-            errors.IndexError: it has documents with vectors of another space.
+        Raises IndexError.
         """
         name = types.without_direction_controls(name)
         values: dict[str, Any] = {"id": uuid.uuid4(), "name": name, **space.model_dump(), **chunking.model_dump()}
@@ -110,8 +109,7 @@ class Indexes:
     def delete(self, index_id: uuid.UUID) -> None:
         """Delete an index with its documents, chunks and conversations; the caller deletes the files.
 
-        Raises:
-            errors.NotFoundError: there is no such index.
+        Raises NotFoundError.
         """
         with self._database.transaction(long=True) as connection:
             deleted = self._queries.run(connection, "delete", index_id=index_id).fetchall()

@@ -143,11 +143,7 @@ class Chunks:
     ) -> bool:
         """Add vectors of another `space` for `chunks`, which are all of the document's.
 
-        False if the document has other chunks by now: then nothing is saved.
-
-        Raises:
-            errors.NotFoundError: there is no such document, or its index has no generation of that space.
-            errors.StoreError: the database fails; nothing is saved.
+        False if the document has other chunks by now: then nothing is saved. Raises NotFoundError.
         """
         self._dense.ensure_table(space.dimensions)
         with self._database.transaction(long=True) as connection:
@@ -278,11 +274,7 @@ class Vectors:
         """Save vectors by chunk id in one transaction; with the last one the document is `ready`.
 
         False if the document is no longer being embedded, for example because it was cancelled: then nothing is
-        saved. Chunks that have been replaced meanwhile are skipped.
-
-        Raises:
-            errors.NotFoundError: there is no such document.
-            errors.IndexError: the index of the document has another embedding space.
+        saved. Chunks that have been replaced meanwhile are skipped. Raises NotFoundError and IndexError.
         """
         table = named_queries.chunk_table(space.dimensions)
         values = {"ids": [*vectors], "vectors": [pgvector.Vector([*vector]).to_text() for vector in vectors.values()]}
@@ -335,8 +327,7 @@ def to_chunk(row: Mapping[str, Any]) -> types.Chunk:
 def lock_document(database: UserDatabase, connection: Connection, document_id: uuid.UUID) -> Mapping[str, Any]:
     """Lock a document's chunks until the end of the transaction, and return the document with its index.
 
-    Raises:
-        errors.NotFoundError: there is no such document.
+    Raises NotFoundError.
     """
     keys = database.bind({"document_id": document_id})
     statements = named_queries.load("chunks")

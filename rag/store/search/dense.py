@@ -49,11 +49,7 @@ class DenseSearch:
         self._lock = threading.Lock()
 
     def ensure_table(self, dimensions: int) -> None:
-        """Create the table for vectors of this size if needed.
-
-        Raises:
-            errors.EmbeddingCapabilityError: the vectors have too many dimensions.
-        """
+        """Create the table for vectors of this size if needed. Raises EmbeddingCapabilityError."""
         if dimensions in self._stores:
             return
         if not 1 <= dimensions <= MAX_DIMENSIONS:

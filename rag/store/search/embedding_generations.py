@@ -37,9 +37,7 @@ class Generations:
     def add(self, index_id: uuid.UUID, space: types.EmbeddingSpace) -> types.EmbeddingGeneration:
         """Return the generation of that space, created without vectors if there is none.
 
-        Raises:
-            errors.NotFoundError: there is no such index.
-            errors.EmbeddingCapabilityError: such vectors cannot be indexed.
+        Raises NotFoundError and EmbeddingCapabilityError.
         """
         self._dense.ensure_table(space.dimensions)
         with self._database.transaction() as connection:
@@ -58,8 +56,7 @@ class Generations:
     def switch(self, generation: types.EmbeddingGeneration) -> types.Index | None:
         """Make a generation the active one; None, and no change, if documents lack vectors in it.
 
-        Raises:
-            errors.NotFoundError: the generation was deleted.
+        Raises NotFoundError.
         """
         values = _values(generation)
         with self._database.transaction(long=True) as connection:
@@ -73,12 +70,7 @@ class Generations:
             return to_index(switched or index)
 
     def drop(self, generation: types.EmbeddingGeneration) -> None:
-        """Delete the vectors of a generation that is not the active one.
-
-        Raises:
-            errors.IndexError: it is the active one.
-            errors.NotFoundError: the generation was deleted.
-        """
+        """Delete the vectors of a generation that is not the active one. Raises IndexError and NotFoundError."""
         values = _values(generation)
         with self._database.transaction(long=True) as connection:
             index = self._lock_generation(connection, generation)

@@ -110,8 +110,7 @@ def _translated(error: BaseException) -> errors.Error:
 def connect(url: str, *, autocommit: bool = False, renews: bool = False) -> Connection:
     """Open a connection outside the pool. With `renews` statements may take any time while the server lives.
 
-    Raises:
-        errors.StoreUnavailableError: the server cannot be reached, or refuses this URL.
+    Raises StoreUnavailableError.
     """
     try:
         return timeouts.connect(url, renews=renews, autocommit=autocommit, row_factory=rows.dict_row)

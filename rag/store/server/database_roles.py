@@ -53,10 +53,7 @@ def prepare(connection: Connection, url: str, admin_url: str | None = None, *, a
     """Create the roles, where allowed, on the administrator's `connection`, and return the URLs to connect with.
 
     `url` is the app's account and, unless `admin_url` is given, the administrator's. With `as_roles` the server lets
-    users log in as the roles themselves.
-
-    Raises:
-        errors.StoreError: the server cannot be reached, or has roles of these names that are not ours.
+    users log in as the roles themselves. Raises StoreError.
     """
     admin = administrator(admin_url or url)
     with store_errors(), connection.transaction():

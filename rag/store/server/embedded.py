@@ -102,11 +102,7 @@ class EmbeddedServer:
 
 
 def binaries() -> Path:
-    """Return the folder of `postgres`, `initdb`, `psql` and so on in the wheel.
-
-    Raises:
-        errors.ConfigError: there is no wheel for this system, or it is not installed.
-    """
+    """Return the folder of `postgres`, `initdb`, `psql` and so on in the wheel. Raises ConfigError."""
     _refuse_windows()
     return cluster_directory.binaries()
 

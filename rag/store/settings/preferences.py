@@ -55,9 +55,7 @@ class Preferences:
     def get(self) -> SavedPreferences:
         """Return the current preferences. The key ring is only read after a change.
 
-        Raises:
-            errors.ConfigError: the file was damaged.
-            errors.StoreError: it, or the one with the keys, cannot be read.
+        Raises ConfigError and StoreError.
         """
         with self._lock:
             version = self._current_version()

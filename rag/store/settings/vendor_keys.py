@@ -27,11 +27,7 @@ class VendorKeys:
         self._service = f"pagelight {folder.absolute()}"
 
     def put(self, name: str, secret: str) -> types.KeyPlace:
-        """Save a key, replacing an earlier one, and return where.
-
-        Raises:
-            errors.StoreError: neither the key ring nor the file accepts it.
-        """
+        """Save a key, replacing an earlier one, and return where. Raises StoreError."""
         if self._put_in_ring(name, secret):
             self._write({**self._read(), name: None})
             return types.KeyPlace.KEY_RING
@@ -47,11 +43,7 @@ class VendorKeys:
         return SecretStr(secret) if secret else None
 
     def remove(self, name: str) -> None:
-        """Delete a key from the key ring and the file.
-
-        Raises:
-            errors.StoreError: the key ring does not delete it.
-        """
+        """Delete a key from the key ring and the file. Raises StoreError."""
         import keyring
         from keyring.errors import KeyringError
 

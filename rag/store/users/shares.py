@@ -176,9 +176,7 @@ class SharedDatabase(UserDatabase):
     def require_place(self, document_id: uuid.UUID) -> None:
         """Check that files may be stored for a document: it is visible to the asker, or does not exist yet.
 
-        Raises:
-            errors.NotFoundError: the index is no longer shared.
-            errors.ForbiddenError: it is shared for reading, or the document is not in the index.
+        Raises NotFoundError and ForbiddenError.
         """
         self._require("place", document_id)
 
@@ -213,9 +211,7 @@ class SharedChunks(Chunks):
     def refresh_front(self, document_id: uuid.UUID, front: str) -> None:
         """Replace the front of a document that the asker may rename, as its owner; see `Chunks.refresh_front`.
 
-        Raises:
-            errors.NotFoundError: there is no such document in the index, or it is no longer shared.
-            errors.ForbiddenError: it is shared for reading.
+        Raises NotFoundError and ForbiddenError.
         """
         self._documents.get(document_id)
         if self._access.permission != "write":

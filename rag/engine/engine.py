@@ -253,7 +253,7 @@ class RAGEngine:
 
     @property
     def store(self) -> UserStore:
-        """The user's rows by noun, for what needs nothing else, such as `caches` and `answer_locks`."""
+        """The user's rows by noun, for what needs nothing else, such as `caches` and `conversations`."""
         return self._workspace.store
 
     def __enter__(self) -> Self:
@@ -300,7 +300,7 @@ class RAGEngine:
         """Return the engine of a document, the user's own or a shared one. Raises NotFoundError."""
         store = self._workspace.store
         try:
-            store.document_metadata.names(document_id)
+            store.documents.names(document_id)
         except errors.NotFoundError:
             if self.is_shared:
                 raise

@@ -168,7 +168,7 @@ class Ingestion:
 
     def _cut(self, document: types.Document, parsed: types.ParsedDocument, *steps: schema.TransformComponent) -> "_Cut":
         """Split the document into chunks, and apply `steps` to them."""
-        name, given_title = self._store.document_metadata.names(document.id)  # it may have been renamed meanwhile
+        name, given_title = self._store.documents.names(document.id)  # it may have been renamed meanwhile
         title = given_title or parsed.title
         file = FileDocument.of(document.id, name, parsed.model_copy(update={"title": title}))
         pipeline = ingestion.IngestionPipeline(transformations=[self._node_parser, *steps], disable_cache=True)

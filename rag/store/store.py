@@ -12,11 +12,11 @@ from typing import Self
 
 from rag import errors, types
 from rag.store.conversations.caches import Caches, EmbeddingCache
-from rag.store.conversations.chats import AnswerLinks, AnswerLocks, Conversations
+from rag.store.conversations.chats import AnswerLinks, Conversations
 from rag.store.conversations.matrices import Matrices
 from rag.store.files.file_storage import UserFiles
 from rag.store.files.pending_deletions import AllPendingDeletions, PendingDeletions
-from rag.store.jobs.jobs import JobCheckpoints, Jobs
+from rag.store.jobs.jobs import Jobs
 from rag.store.jobs.queue import Queue
 from rag.store.jobs.scheduling import DocumentScheduler, JobScheduler
 from rag.store.jobs.status import Health, Monitoring
@@ -24,9 +24,6 @@ from rag.store.library import documents
 from rag.store.library.documents import (
     Annotations,
     Attachments,
-    CollectionMoves,
-    DocumentMetadata,
-    ReadingQueue,
     Sources,
     Versions,
 )
@@ -61,25 +58,20 @@ class UserStore:
     generations = cached_property(lambda store: Generations(store.database, store.dense))
     documents = cached_property(lambda store: documents.Documents(store.database))
     pending_deletions = cached_property(lambda store: PendingDeletions(store.database))
-    document_metadata = cached_property(lambda store: DocumentMetadata(store.database))
-    collection_moves = cached_property(lambda store: CollectionMoves(store.database))
     sources = cached_property(lambda store: Sources(store.database))
     versions = cached_property(lambda store: Versions(store.database))
     attachments = cached_property(lambda store: Attachments(store.database))
-    reading_queue = cached_property(lambda store: ReadingQueue(store.database))
     chunks = cached_property(lambda store: Chunks(store.database, store.dense))
     pages = cached_property(lambda store: Pages(store.database))
     vectors = cached_property(lambda store: Vectors(store.database))
     embedding_cache = cached_property(lambda store: EmbeddingCache(store.database))
     caches = cached_property(lambda store: Caches(store.database))
     conversations = cached_property(lambda store: Conversations(store.database))
-    answer_locks = cached_property(lambda store: AnswerLocks(store.database))
     answer_links = cached_property(lambda store: AnswerLinks(store.database))
     account = cached_property(lambda store: accounts.OwnAccount(store.database))
     logins = cached_property(lambda store: Logins(store.database))
     api_keys = cached_property(lambda store: api_keys.ApiKeys(store.database))
     jobs = cached_property(lambda store: Jobs(store.database))
-    checkpoints = cached_property(lambda store: JobCheckpoints(store.database))
     saved_filters = cached_property(lambda store: SavedFilters(store.database))
     annotations = cached_property(lambda store: Annotations(store.database, store.documents))
     matrices = cached_property(lambda store: Matrices(store.database))
@@ -116,7 +108,6 @@ class SharedStore(UserStore):
     annotations = cached_property(lambda store: Annotations(store.asker.database, store.documents))
     embedding_cache = cached_property(lambda store: store.asker.embedding_cache)
     caches = cached_property(lambda store: store.asker.caches)
-    answer_locks = cached_property(lambda store: store.asker.answer_locks)
     answer_links = cached_property(lambda store: store.asker.answer_links)
     account = cached_property(lambda store: store.asker.account)
     logins = cached_property(lambda store: store.asker.logins)

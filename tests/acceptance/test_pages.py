@@ -300,7 +300,7 @@ def test_an_answer_written_by_another_process_is_shown_until_it_breaks_off(app: 
     chat = engine.chats.start("Copper", document_ids=[document.id])
     engine.chats.append(chat.id, "user", "By how many percent did copper prices rise in 2021?")
     app.query_params["chat"] = str(chat.id)
-    with engine.store.answer_locks.lock(chat.id):
+    with engine.store.conversations.lock(chat.id):
         assert "Reading" in written(app.run())
         assert app.chat_input[0].disabled
         engine.chats.append(chat.id, "assistant", "They rose by [S1] a lot")

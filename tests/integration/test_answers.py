@@ -254,7 +254,7 @@ def test_an_unfinished_answer_is_neither_exported_nor_history(shown: Shown) -> N
 
 
 def test_one_answer_at_a_time_is_written_in_a_chat(shown: Shown) -> None:
-    locks = shown.ada.store.answer_locks
+    locks = shown.ada.store.conversations
     with locks.lock(shown.chat) as is_free, locks.lock(shown.chat) as is_free_again:
         assert (is_free, is_free_again) == (True, False)
         assert locks.is_locked(shown.chat)

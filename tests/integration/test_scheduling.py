@@ -45,7 +45,7 @@ def never() -> bool:
 def queued(owner: Owner, name: str, *, size: int = 1000, seconds_ago: float = 0.0) -> uuid.UUID:
     """A document that waits for a worker, of `size` bytes."""
     document = owner.add(name)
-    owner.db.of(owner.user_id).reading_queue.enqueue(document.id)
+    owner.db.of(owner.user_id).documents.enqueue(document.id)
     change(
         owner.db, "UPDATE documents SET size = %s, queued_at = now() - make_interval(secs => %s) WHERE id = %s",
         size, seconds_ago, document.id,
@@ -126,7 +126,7 @@ def test_only_what_waits_for_a_worker_is_taken(db: Store) -> None:
     assert take_all(db) == []
     db.document_scheduler.enqueue_abandoned()  # whoever took it in does not read it any more
     db.of("ann").documents.requeue(ready.id)
-    db.of("ann").reading_queue.enqueue(ready.id)
+    db.of("ann").documents.enqueue(ready.id)
     assert (take_all(db), take_all(db, Lane.RENEWING), take_all(db, Lane.EMBEDDING)) == ([inline.id], [ready.id], [])
 
 
@@ -325,14 +325,12 @@ def test_the_beginning_of_a_document_can_be_asked_while_the_rest_is_read(db: Sto
     begun = put(1, partial=True)
     assert (begun.status, begun.searchable, begun.progress.done) == (DocumentStatus.PARSING, True, 1)
     assert len(db.of("ann").chunks.lexical(ann.scope, "zebra", 9).chunks) == 1
-    assert db.of("ann").reading_queue.lane(document.id) is Lane.READING
-    db.of("ann").reading_queue.cancel([document.id])
-    assert (
-        db.of("ann").reading_queue.resume(document.id).status is DocumentStatus.QUEUED
-    )  # words are missing, not vectors
+    assert db.of("ann").documents.lane(document.id) is Lane.READING
+    db.of("ann").documents.cancel([document.id])
+    assert db.of("ann").documents.resume(document.id).status is DocumentStatus.QUEUED  # words are missing, not vectors
     whole = put(3)
     assert (whole.status, whole.chunk_count) == (DocumentStatus.EMBEDDING, 3)
-    assert db.of("ann").reading_queue.lane(document.id) is Lane.EMBEDDING
+    assert db.of("ann").documents.lane(document.id) is Lane.EMBEDDING
 
 
 # --- Cancelled ----------------------------------------------------------------------------------------

@@ -58,13 +58,12 @@ class DocumentReader:
         there is no such document; with `again`, it is in the trash or gone.
         """
         documents = self._workspace.store.documents
-        queue = self._workspace.store.reading_queue
-        while again or queue.lane(document_id):
+        while again or documents.lane(document_id):
             with documents.lock(document_id) as claimed:
                 if claimed and again:
                     documents.requeue(document_id)
                     again = False
-                while claimed and (lane := queue.lane(document_id)):
+                while claimed and (lane := documents.lane(document_id)):
                     self._run(document_id, lane, on_progress, max_chunks=max_chunks)
             if not claimed:  # report the progress of the other process, and wait
                 document = documents.get(document_id)
@@ -99,7 +98,7 @@ class DocumentReader:
                 self._with_ingestion(document, lambda into: into.read_pictures(document))
             except errors.UnreadableFileError as error:
                 logger.warning("the pictures of document %s stay unread: %s", document_id, error.code)
-                self._workspace.store.reading_queue.give_up_pictures(document_id)
+                self._workspace.store.documents.give_up_pictures(document_id)
         return documents.get(document_id)
 
     def index_blocks(self, document_id: uuid.UUID, blocks: Sequence[types.TextBlock]) -> types.Document:
@@ -146,7 +145,7 @@ class DocumentReader:
         def is_cancelled() -> bool:
             """Whether the worker stops, the reading was cancelled, or the document is gone."""
             try:
-                return is_stopping() or store.reading_queue.lane(document_id) is None
+                return is_stopping() or store.documents.lane(document_id) is None
             except errors.StoreError:  # the reading itself will fail on it
                 return False
 
@@ -196,7 +195,7 @@ class DocumentReader:
             message = error.message
             if attempts and isinstance(error, TRANSIENT_ERRORS):
                 if attempts < MAX_ATTEMPTS:
-                    self._workspace.store.reading_queue.postpone(document_id, error.code, message)
+                    self._workspace.store.documents.postpone(document_id, error.code, message)
                     raise
                 message = f"{message} It was tried {attempts} times."
             self._workspace.store.documents.fail(document_id, error.code, message)

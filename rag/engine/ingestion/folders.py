@@ -78,7 +78,6 @@ class FileIngestion:
         options: types.ProviderOptions = DEFAULT_PROVIDER_OPTIONS,
     ) -> None:
         self._documents = workspace.store.documents
-        self._readings = workspace.store.reading_queue
         self._sources = workspace.store.sources
         self._versions = workspace.store.versions
         self._originals = Originals(workspace)
@@ -226,7 +225,7 @@ class FileIngestion:
         if document.status is types.DocumentStatus.NEEDS_PASSWORD:
             return document
         if document.status in {types.DocumentStatus.FAILED, types.DocumentStatus.READY}:
-            self._readings.resume(document.id)
+            self._documents.resume(document.id)
         read = self._reader.read(document.id, max_chunks=self._chunks_left)
         return read if read.status is not types.DocumentStatus.READY else self._read_parts(read)
 
@@ -275,8 +274,8 @@ class FileIngestion:
         if is_limit:
             return _skipped(file, reason)
         if document.deleted_at is None and code in TRANSIENT_CODES:  # a worker retries
-            self._readings.resume(document.id)
-            self._readings.enqueue(document.id)
+            self._documents.resume(document.id)
+            self._documents.enqueue(document.id)
         stays = document.id if document.deleted_at is None else None
         return _report(file, "failed", document_id=stays, code=code, reason=reason)
 

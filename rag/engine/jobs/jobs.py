@@ -19,7 +19,7 @@ from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
 from rag.messages import N_
 from rag.store.files.source_folders import AllowedFolders
-from rag.store.jobs.jobs import JobCheckpoints
+from rag.store.jobs import jobs as store_jobs
 from rag.store.jobs.scheduling import MAX_ATTEMPTS
 
 logger = logging.getLogger(__name__)
@@ -33,12 +33,12 @@ TOO_MANY_ATTEMPTS = N_(
 class Checkpoints:
     """The steps of a running job; each is done once, however often the job is restarted."""
 
-    def __init__(self, kept: JobCheckpoints, job_id: uuid.UUID, between: Callable[[], None]) -> None:
+    def __init__(self, jobs: store_jobs.Jobs, job_id: uuid.UUID, between: Callable[[], None]) -> None:
         """`between` is called before each new step; an exception that it raises interrupts the job."""
-        self._kept = kept
+        self._jobs = jobs
         self._job_id = job_id
-        self._between = between
-        self._outcomes = kept.of(job_id)
+        self.pause = between
+        self._outcomes = jobs.steps(job_id)
 
     def once(self, step: str, work: Callable[[], Any]) -> Any:
         """Return the JSON result of a step, running it if it was not done before. Raises CancelledError."""
@@ -50,12 +50,8 @@ class Checkpoints:
         """Do the same for a group of steps: the job can be interrupted before each of these, not before the group."""
         if step not in self._outcomes:
             self._outcomes[step] = work()
-            self._kept.save(self._job_id, step, self._outcomes[step])
+            self._jobs.save_step(self._job_id, step, self._outcomes[step])
         return self._outcomes[step]
-
-    def pause(self) -> None:
-        """Let other work go first, between two steps."""
-        self._between()
 
 
 class Jobs:
@@ -144,7 +140,7 @@ class Jobs:
                 if started.attempts > MAX_ATTEMPTS:
                     raise errors.ReadingInterruptedError(TOO_MANY_ATTEMPTS)
                 job = jobs.get(job_id)
-                steps = Checkpoints(self._workspace.store.checkpoints, job_id, between)
+                steps = Checkpoints(jobs, job_id, between)
                 jobs.finish(job_id, self._run_kind(job, started.request, steps))
                 if job.kind == "matrix":  # cells may have been added after the job read the matrix
                     matrices.refill_open_cells(self._workspace, uuid.UUID(started.request["matrix_id"]))

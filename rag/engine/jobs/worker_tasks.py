@@ -113,7 +113,7 @@ class WorkerTasks:
             return False
         workspace = Workspace(self._resources, claim.user_id, WORKER_ORIGIN)
         if claim.attempts > MAX_ATTEMPTS:
-            workspace.store.reading_queue.give_up_pictures(claim.document_id)
+            workspace.store.documents.give_up_pictures(claim.document_id)
             return True
         return not DocumentReader(workspace).read_pictures(claim.document_id).pictures_waiting
 
@@ -181,7 +181,7 @@ def _trace_step(workspace: Workspace, document: types.Document, lane: types.Lane
         yield
         return
     with (
-        tracing.continue_trace(workspace.store.reading_queue.trace(document.id)),
+        tracing.continue_trace(workspace.store.documents.trace(document.id)),
         tracing.span(lane.value, document=document.id),
     ):
         yield

@@ -65,12 +65,12 @@ class Documents:
     ) -> builtins.list[uuid.UUID]:
         """Return the ids of the documents that `documents.list` would return, newest first. Raises as that."""
         index = self._workspace.requested_index(index_name)
-        return self._workspace.store.document_metadata.ids(index.id, self._resolved(query))
+        return self._workspace.store.documents.ids(index.id, self._resolved(query))
 
     def count(self, query: types.DocumentQuery = EVERYTHING, index_name: str = types.DEFAULT_INDEX) -> int:
         """Return the number of documents that `documents.list` would return. Raises as that."""
         index = self._workspace.requested_index(index_name)
-        return self._workspace.store.document_metadata.count(index.id, self._resolved(query))
+        return self._workspace.store.documents.count(index.id, self._resolved(query))
 
     def get(self, document_id: uuid.UUID) -> types.Document:
         """Return a document, in the trash or not. Raises NotFoundError, PurgedError if it was purged."""
@@ -143,7 +143,7 @@ class Documents:
             )
             step.add(document=document.id, bytes=document.size, mime_type=document.mime_type)
             if (traced := tracing.current_traceparent()) is not None:
-                self._workspace.store.reading_queue.set_trace(document.id, traced)
+                self._workspace.store.documents.set_trace(document.id, traced)
             return self._enqueue(document) if enqueue else document
 
     def _index_of(self, replaces: uuid.UUID | None, index_name: str) -> types.Index:
@@ -254,7 +254,7 @@ class Documents:
         if document.status not in types.UNFINISHED:
             return document
         with tracing.span("queue", document=document.id):
-            enqueued = self._workspace.store.reading_queue.enqueue(document.id)
+            enqueued = self._workspace.store.documents.enqueue(document.id)
             self._workspace.queue.enqueue(self._workspace.user_id, document.id)
         return enqueued
 
@@ -275,7 +275,7 @@ class Documents:
         if "name" in edit.given:
             name = with_extension(display_name(edit.name), before.name)
             edit = types.DocumentEdit(**{**edit.model_dump(exclude_unset=True), "name": name})
-        after = store.document_metadata.edit(document_id, edit)
+        after = store.documents.edit(document_id, edit)
         if after.chunk_count and (before.name, before.title) != (after.name, after.title):
             # it was read already: make it searchable by its new name and title
             pages = store.chunks.page_lines([(after.id, number + 1) for number in range(ingestion.FRONT_PAGES)])
@@ -291,11 +291,11 @@ class Documents:
         Raises ValidationError if a tag is empty, too long, or not a single line.
         """
         parsed = parse(_Tagging, {"add": [*add], "remove": [*remove]})
-        return self._workspace.store.document_metadata.tag(document_ids, added=parsed.add, removed=parsed.remove)
+        return self._workspace.store.documents.tag(document_ids, added=parsed.add, removed=parsed.remove)
 
     def tags(self, index_name: str = types.DEFAULT_INDEX) -> builtins.list[types.TagCount]:
         """Return the tags of an index with their numbers of documents. Raises NotFoundError."""
-        return self._workspace.store.document_metadata.tags(self._workspace.requested_index(index_name).id)
+        return self._workspace.store.documents.tags(self._workspace.requested_index(index_name).id)
 
     def move(self, document_ids: Sequence[uuid.UUID], index_name: str) -> Sequence[uuid.UUID]:
         """Move documents into another of the user's indexes, created if needed. Returns the ids of those moved.
@@ -304,7 +304,7 @@ class Documents:
         is being read, follows a folder, or is an attachment. Nothing is moved.
         """
         index = self._workspace.ensure_index(index_name)
-        return self._workspace.store.collection_moves.move(document_ids, index.id)
+        return self._workspace.store.documents.move(document_ids, index.id)
 
     def _resolved(self, query: types.DocumentQuery) -> types.DocumentQuery:
         return query.model_copy(update={"filters": resolve_filters(self._workspace.store, query.filters)})
@@ -321,7 +321,7 @@ class Documents:
 
         Raises NotFoundError if it is in the trash or gone.
         """
-        return self._enqueue(self._workspace.store.reading_queue.resume(document_id))
+        return self._enqueue(self._workspace.store.documents.resume(document_id))
 
     def process(
         self, document_id: uuid.UUID, on_progress: types.OnProgress = types.ignore_progress, *, again: bool = False
@@ -338,7 +338,7 @@ class Documents:
 
         What is searchable already stays; `retry` resumes. A document that was being re-read stays as it was before.
         """
-        return self._workspace.store.reading_queue.cancel(document_ids)
+        return self._workspace.store.documents.cancel(document_ids)
 
     def read_pictures(self, document_id: uuid.UUID) -> types.Document:
         """Recognise the text in the pictures of a ready document in this process.

@@ -190,7 +190,7 @@ class Originals:
         self._put(document_id, path, password, document.name)
         is_locked = document.status is types.DocumentStatus.NEEDS_PASSWORD and password is None
         if document.status is not types.DocumentStatus.READY and not is_locked and document.deleted_at is None:
-            self._workspace.store.reading_queue.resume(document_id)
+            self._workspace.store.documents.resume(document_id)
         return True
 
     def unlock(self, document_id: uuid.UUID, password: str) -> None:

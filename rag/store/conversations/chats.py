@@ -21,6 +21,7 @@ class Conversations:
 
     def __init__(self, database: UserDatabase, index_owner: str | None = None) -> None:
         """`index_owner` is the owner of the indexes that new chats are about, if that is another user."""
+        self._database = database
         self._queries = Queries(database, "conversations")
         self._index_owner = index_owner
 
@@ -129,6 +130,15 @@ class Conversations:
         """Set the user's rating of an answer; None removes it. Raises NotFoundError."""
         self._write("rate", conversation_id, message_id=message_id, rating=rating, reason=reason)
 
+    def lock(self, conversation_id: uuid.UUID) -> AbstractContextManager[bool]:
+        """Lock a chat for the block, and give whether the caller has the lock, which ends with this process."""
+        return work_locks.lock(self._database, conversation_id)
+
+    def is_locked(self, conversation_id: uuid.UUID) -> bool:
+        """Return whether somebody has the lock of a chat."""
+        row = self._queries.one("is_locked", conversation_id=conversation_id)
+        return bool(row and row["locked"])
+
     def _write(self, query: str, conversation_id: uuid.UUID, **values: object) -> Row:
         return self._queries.change(query, _unknown(conversation_id), conversation_id=conversation_id, **values)
 
@@ -146,23 +156,6 @@ def _unknown(conversation_id: uuid.UUID) -> errors.NotFoundError:
     return errors.NotFoundError(
         N_("There is no conversation {id}. List the conversations and check the id."), id=conversation_id
     )
-
-
-class AnswerLocks:
-    """Locks of a user's chats. They end with the process that has them, however it ends."""
-
-    def __init__(self, database: UserDatabase) -> None:
-        self._database = database
-        self._queries = Queries(database, "conversations")
-
-    def lock(self, conversation_id: uuid.UUID) -> AbstractContextManager[bool]:
-        """Lock a chat for the block, and give whether the caller has the lock."""
-        return work_locks.lock(self._database, conversation_id)
-
-    def is_locked(self, conversation_id: uuid.UUID) -> bool:
-        """Return whether somebody has the lock of a chat."""
-        row = self._queries.one("is_locked", conversation_id=conversation_id)
-        return bool(row and row["locked"])
 
 
 class SharedTurn(NamedTuple):

@@ -1,4 +1,4 @@
-"""Rows of documents: adding, listing, trash, restore and purge, with the attachments that follow their containers."""
+"""Rows of documents, with their attachments, sources, versions and annotations."""
 
 import builtins
 import datetime as dt
@@ -21,6 +21,7 @@ from rag.store.users import audit_log
 from rag.store.users.accounts import OwnAccount
 
 EVERY_DOCUMENT = types.DocumentQuery()
+UNREAD_PICTURES = "The words in its pictures could not be read. Read it again to try once more."
 
 
 class Documents:
@@ -210,9 +211,137 @@ class Documents:
         counts = {name: sum(row[name] for row in gone) - left[name] for name in left}
         return types.PurgeReceipt(document_ids=tuple(row["id"] for row in gone), **counts)
 
+    # --- metadata ---
+
+    def ids(self, index_id: uuid.UUID, query: types.DocumentQuery = EVERY_DOCUMENT) -> builtins.list[uuid.UUID]:
+        """Return the ids of all documents that `list` would return, newest first."""
+        return [row["id"] for row in self._queries.all("ids", **list_parameters(index_id, query))]
+
+    def count(self, index_id: uuid.UUID, query: types.DocumentQuery = EVERY_DOCUMENT) -> int:
+        """Return how many documents `list` would return."""
+        row = self._queries.one("count", **list_parameters(index_id, query))
+        return int(row["documents"]) if row else 0
+
+    def edit(self, document_id: uuid.UUID, edit: types.DocumentEdit) -> types.Document:
+        """Change the fields that `edit` gives. Raises NotFoundError."""
+        given = {name: getattr(edit, name) if name in edit.given else None for name in types.DocumentEdit.model_fields}
+        sets = {f"sets_{name}": name in edit.given for name in ("title", "author", "dated")}
+        given["tags"] = None if given["tags"] is None else [*edit.tags]
+        return to_document(self._queries.change("edit", unknown(document_id), document_id=document_id, **given, **sets))
+
+    def tag(self, ids: Sequence[uuid.UUID], *, added: Sequence[str], removed: Sequence[str]) -> Sequence[uuid.UUID]:
+        """Add tags to documents and remove others, and return the ids of the documents."""
+        return _ids(self._queries.write("tag", ids=[*ids], added=[*added], removed=[*removed]))
+
+    def tags(self, index_id: uuid.UUID) -> builtins.list[types.TagCount]:
+        """Return the tags of an index in alphabetical order."""
+        return [types.TagCount(**row) for row in self._queries.all("tags", index_id=index_id)]
+
+    def names(self, document_id: uuid.UUID) -> tuple[str, str | None]:
+        """Return a document's name, and the title that the user gave it, if any. Raises NotFoundError."""
+        row = self._queries.get("names", unknown(document_id), document_id=document_id)
+        return row["name"], row["given_title"]
+
+    # --- reading ---
+
     def lock(self, document_id: uuid.UUID) -> AbstractContextManager[bool]:
         """Lock a document for the block, and give whether this process has the lock."""
         return work_locks.lock(self._database, document_id)
+
+    def cancel(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
+        """Cancel the reading of documents; what was indexed stays. Returns those that were being read or waited."""
+        cancelled = errors.CancelledError()
+        rows = self._queries.write("cancel", ids=[*ids], code=cancelled.code, message=cancelled.message)
+        return [row["id"] for row in rows]
+
+    def lane(self, document_id: uuid.UUID) -> types.Lane | None:
+        """Return what is to be done next with a document; None if it is not being read or does not exist."""
+        row = self._queries.one("lane", document_id=document_id)
+        return types.Lane(row["lane"]) if row else None
+
+    def resume(self, document_id: uuid.UUID) -> types.Document:
+        """Mark a document to be read from where that stopped, or again if it was ready.
+
+        A document that is being read or queued stays as it is. Raises NotFoundError if it is in the trash or gone.
+        """
+        resumed = self._queries.write("resume", document_id=document_id)
+        rows = resumed or self._queries.all("present", document_id=document_id)
+        if not rows:
+            raise unknown(document_id)
+        return to_document(rows[0])
+
+    def give_up_pictures(self, document_id: uuid.UUID) -> None:
+        """Mark the pictures of a document as unreadable, with a note about it, so that they are not tried again."""
+        self._queries.write("give_up_pictures", document_id=document_id, note=UNREAD_PICTURES)
+
+    def postpone(self, document_id: uuid.UUID, code: str, message: str) -> None:
+        """Queue a document for a retry, and note the reason."""
+        self._queries.write("postpone", document_id=document_id, code=code, message=message, pauses=RETRY_DELAYS)
+
+    def set_trace(self, document_id: uuid.UUID, traceparent: str) -> None:
+        """Save the tracing span to which work on a document belongs."""
+        self._queries.write("set_trace", document_id=document_id, traceparent=traceparent)
+
+    def trace(self, document_id: uuid.UUID) -> str | None:
+        """Return the tracing span to which work on a document belongs, if any."""
+        row = self._queries.one("trace", document_id=document_id)
+        return row["trace_parent"] if row else None
+
+    def enqueue(self, document_id: uuid.UUID) -> types.Document:
+        """Let workers take a document now, even before its retry is due. Raises NotFoundError."""
+        return to_document(self._queries.change("enqueue", unknown(document_id), document_id=document_id))
+
+    # --- moving between indexes ---
+
+    def move(self, ids: Sequence[uuid.UUID], index_id: uuid.UUID) -> Sequence[uuid.UUID]:
+        """Move documents with their versions and attachments, all or none; return those of `ids` that moved.
+
+        Raises NotFoundError and ConflictError.
+        """
+        with self._database.transaction(long=True) as connection:
+            rows = [row for row in self._queries.run(connection, "going", ids=[*ids]) if row["index_id"] != index_id]
+            self._require_compatible(connection, {row["index_id"] for row in rows}, index_id)
+            for row in rows:
+                if row["is_part"]:
+                    raise errors.ConflictError(
+                        N_("“{name}” is part of a mail or an archive. Move that."), name=row["name"]
+                    )
+                if row["follows_source"]:
+                    raise errors.ConflictError(
+                        N_("“{name}” follows a file of a folder, which would bring it back."), name=row["name"]
+                    )
+                if types.DocumentStatus(row["status"]) in types.UNFINISHED:
+                    raise errors.ConflictError(
+                        N_("“{name}” is being read. Move it when that is done."), name=row["name"]
+                    )
+            hashes = [row["sha256"] for row in rows]
+            twin = self._queries.run(connection, "twins", index_id=index_id, hashes=hashes).fetchone()
+            if twin:
+                raise errors.ConflictError(
+                    N_("The collection has the content of “{name}” already, there or in its trash. Leave it out."),
+                    name=twin["name"],
+                )
+            moved = [row["id"] for row in rows]
+            self._queries.run(connection, "move", ids=moved, index_id=index_id)
+            audit_log.add_document_entries(self._database, connection, "document.move", moved)
+        return [document_id for document_id in ids if document_id in moved]
+
+    def _require_compatible(self, connection: Connection, sources: set[uuid.UUID], target_id: uuid.UUID) -> None:
+        rows = self._queries.run(connection, "indexes", index_ids=[*sources, target_id])
+        indexes = {index.id: index for index in map(to_index, rows)}
+        if target_id not in indexes:
+            raise unknown_index(target_id)
+        target = indexes[target_id]
+        for source in (indexes[source_id] for source_id in sources):
+            if (source.space, source.chunking) != (target.space, target.chunking):
+                raise errors.ConflictError(
+                    N_(
+                        "“{target}” is searched by another model or in other chunks than “{source}”. Upload the files "
+                        "there."
+                    ),
+                    target=target.name,
+                    source=source.name,
+                )
 
 
 def _ids(rows: Iterable[Row]) -> list[uuid.UUID]:
@@ -294,43 +423,6 @@ def _duplicate(name: str, present: Mapping[str, Any]) -> errors.DuplicateError:
         present=present["name"],
         details=details,
     )
-
-
-class DocumentMetadata:
-    """The columns of a user's `documents` that the user may change."""
-
-    def __init__(self, database: UserDatabase) -> None:
-        self._queries = Queries(database, "document_metadata")
-        self._listing = Queries(database, "documents")
-
-    def ids(self, index_id: uuid.UUID, query: types.DocumentQuery = EVERY_DOCUMENT) -> list[uuid.UUID]:
-        """Return the ids of all documents that `Documents.list` would return, newest first."""
-        return [row["id"] for row in self._listing.all("ids", **list_parameters(index_id, query))]
-
-    def count(self, index_id: uuid.UUID, query: types.DocumentQuery = EVERY_DOCUMENT) -> int:
-        """Return how many documents `Documents.list` would return."""
-        row = self._listing.one("count", **list_parameters(index_id, query))
-        return int(row["documents"]) if row else 0
-
-    def edit(self, document_id: uuid.UUID, edit: types.DocumentEdit) -> types.Document:
-        """Change the fields that `edit` gives. Raises NotFoundError."""
-        given = {name: getattr(edit, name) if name in edit.given else None for name in types.DocumentEdit.model_fields}
-        sets = {f"sets_{name}": name in edit.given for name in ("title", "author", "dated")}
-        given["tags"] = None if given["tags"] is None else [*edit.tags]
-        return to_document(self._queries.change("edit", unknown(document_id), document_id=document_id, **given, **sets))
-
-    def tag(self, ids: Sequence[uuid.UUID], *, added: Sequence[str], removed: Sequence[str]) -> Sequence[uuid.UUID]:
-        """Add tags to documents and remove others, and return the ids of the documents."""
-        return _ids(self._queries.write("tag", ids=[*ids], added=[*added], removed=[*removed]))
-
-    def tags(self, index_id: uuid.UUID) -> list[types.TagCount]:
-        """Return the tags of an index in alphabetical order."""
-        return [types.TagCount(**row) for row in self._queries.all("tags", index_id=index_id)]
-
-    def names(self, document_id: uuid.UUID) -> tuple[str, str | None]:
-        """Return a document's name, and the title that the user gave it, if any. Raises NotFoundError."""
-        row = self._queries.get("names", unknown(document_id), document_id=document_id)
-        return row["name"], row["given_title"]
 
 
 class Attachments:
@@ -464,64 +556,6 @@ class Versions:
         return bool(self._queries.write("make_current", document_id=document_id))
 
 
-class CollectionMoves:
-    """Moves a user's documents with their chunks, vectors and postings between indexes."""
-
-    def __init__(self, database: UserDatabase) -> None:
-        self._database = database
-        self._queries = Queries(database, "collection_moves")
-
-    def move(self, ids: Sequence[uuid.UUID], index_id: uuid.UUID) -> Sequence[uuid.UUID]:
-        """Move documents with their versions and attachments, all or none; return those of `ids` that moved.
-
-        Raises NotFoundError and ConflictError.
-        """
-        with self._database.transaction(long=True) as connection:
-            rows = [row for row in self._queries.run(connection, "going", ids=[*ids]) if row["index_id"] != index_id]
-            self._require_compatible(connection, {row["index_id"] for row in rows}, index_id)
-            for row in rows:
-                if row["is_part"]:
-                    raise errors.ConflictError(
-                        N_("“{name}” is part of a mail or an archive. Move that."), name=row["name"]
-                    )
-                if row["follows_source"]:
-                    raise errors.ConflictError(
-                        N_("“{name}” follows a file of a folder, which would bring it back."), name=row["name"]
-                    )
-                if types.DocumentStatus(row["status"]) in types.UNFINISHED:
-                    raise errors.ConflictError(
-                        N_("“{name}” is being read. Move it when that is done."), name=row["name"]
-                    )
-            hashes = [row["sha256"] for row in rows]
-            twin = self._queries.run(connection, "twins", index_id=index_id, hashes=hashes).fetchone()
-            if twin:
-                raise errors.ConflictError(
-                    N_("The collection has the content of “{name}” already, there or in its trash. Leave it out."),
-                    name=twin["name"],
-                )
-            moved = [row["id"] for row in rows]
-            self._queries.run(connection, "move", ids=moved, index_id=index_id)
-            audit_log.add_document_entries(self._database, connection, "document.move", moved)
-        return [document_id for document_id in ids if document_id in moved]
-
-    def _require_compatible(self, connection: Connection, sources: set[uuid.UUID], target_id: uuid.UUID) -> None:
-        rows = self._queries.run(connection, "indexes", index_ids=[*sources, target_id])
-        indexes = {index.id: index for index in map(to_index, rows)}
-        if target_id not in indexes:
-            raise unknown_index(target_id)
-        target = indexes[target_id]
-        for source in (indexes[source_id] for source_id in sources):
-            if (source.space, source.chunking) != (target.space, target.chunking):
-                raise errors.ConflictError(
-                    N_(
-                        "“{target}” is searched by another model or in other chunks than “{source}”. Upload the files "
-                        "there."
-                    ),
-                    target=target.name,
-                    source=source.name,
-                )
-
-
 MAX_ANNOTATIONS = 5000
 """Maximum of one user in one document."""
 
@@ -581,56 +615,3 @@ class Annotations:
             id=annotation_id,
             **values,
         )
-
-
-UNREAD_PICTURES = "The words in its pictures could not be read. Read it again to try once more."
-
-
-class ReadingQueue:
-    """The columns of a user's `documents` that say how they are being read."""
-
-    def __init__(self, database: UserDatabase) -> None:
-        self._queries = Queries(database, "reading_queue")
-
-    def cancel(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
-        """Cancel the reading of documents; what was indexed stays. Returns those that were being read or waited."""
-        cancelled = errors.CancelledError()
-        rows = self._queries.write("cancel", ids=[*ids], code=cancelled.code, message=cancelled.message)
-        return [row["id"] for row in rows]
-
-    def lane(self, document_id: uuid.UUID) -> types.Lane | None:
-        """Return what is to be done next with a document; None if it is not being read or does not exist."""
-        row = self._queries.one("lane", document_id=document_id)
-        return types.Lane(row["lane"]) if row else None
-
-    def resume(self, document_id: uuid.UUID) -> types.Document:
-        """Mark a document to be read from where that stopped, or again if it was ready.
-
-        A document that is being read or queued stays as it is. Raises NotFoundError if it is in the trash or gone.
-        """
-        resumed = self._queries.write("resume", document_id=document_id)
-        rows = resumed or self._queries.all("present", document_id=document_id)
-        if not rows:
-            raise unknown(document_id)
-        return to_document(rows[0])
-
-    def give_up_pictures(self, document_id: uuid.UUID) -> None:
-        """Mark the pictures of a document as unreadable, with a note about it, so that they are not tried again."""
-        self._queries.write("give_up_pictures", document_id=document_id, note=UNREAD_PICTURES)
-
-    def postpone(self, document_id: uuid.UUID, code: str, message: str) -> None:
-        """Queue a document for a retry, and note the reason."""
-        self._queries.write("postpone", document_id=document_id, code=code, message=message, pauses=RETRY_DELAYS)
-
-    def set_trace(self, document_id: uuid.UUID, traceparent: str) -> None:
-        """Save the tracing span to which work on a document belongs."""
-        self._queries.write("set_trace", document_id=document_id, traceparent=traceparent)
-
-    def trace(self, document_id: uuid.UUID) -> str | None:
-        """Return the tracing span to which work on a document belongs, if any."""
-        row = self._queries.one("trace", document_id=document_id)
-        return row["trace_parent"] if row else None
-
-    def enqueue(self, document_id: uuid.UUID) -> types.Document:
-        """Let workers take a document now, even before its retry is due. Raises NotFoundError."""
-        return to_document(self._queries.change("enqueue", unknown(document_id), document_id=document_id))

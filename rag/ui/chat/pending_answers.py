@@ -137,7 +137,7 @@ def start(
     """
     key = (session.user_id() or "", conversation_id)
     with contextlib.ExitStack() as reserved:
-        if not reserved.enter_context(engine.store.answer_locks.lock(conversation_id)):
+        if not reserved.enter_context(engine.store.conversations.lock(conversation_id)):
             raise errors.ConflictError(_("An answer is being written in this chat. Wait until it is finished."))
         request = make_request()
         reserved.callback(_running.pop, key, None)

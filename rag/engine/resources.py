@@ -102,10 +102,7 @@ class Resources:
     @property
     def cleanup(self) -> OrphanCleanup:
         """The cleanup of files that have no document."""
-        private = [self.config.cache_dir]
-        if self.config.rag_storage_url is None:
-            private.append(self.config.rag_data_dir / "files")
-        return OrphanCleanup(self.store, self.files, private)
+        return OrphanCleanup(self.store, self.files)
 
     def close(self) -> None:
         """Close the connections and release the embedded server."""

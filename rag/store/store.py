@@ -88,9 +88,7 @@ class UserStore:
         try:
             self.documents.get(document_id)
         except errors.NotFoundError:
-            with self.pending_deletions.taking(document_id) as is_unowned:
-                if is_unowned:
-                    files.delete(document_id)
+            self.pending_deletions.delete_files(files, document_id)
             raise
 
 

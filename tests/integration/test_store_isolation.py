@@ -14,6 +14,7 @@ import pytest
 from psycopg import sql
 
 from rag import errors
+from rag.store.files.file_storage import UserFiles
 from rag.store.store import Store, UserStore
 from rag.types import (
     Annotation,
@@ -182,7 +183,7 @@ EXEMPT = {
     "queue.run": "works for all users",
     "all_deletions.due": "works for all users; tells user and id only",
     "all_deletions.unknown": "works for all users; tells whether a folder is known",
-    "all_deletions.lock_unknown": "works for all users, on folders that no row knows",
+    "all_deletions.delete_unknown": "works for all users, on folders that no row knows",
     "all_deletions.alone": "tells whether another process sweeps",
     "document_scheduler.next": "works for all users; tells user and id only",
     "document_scheduler.next_pictures": "works for all users; tells user and id only",
@@ -399,23 +400,32 @@ def _draft_of_the_same_document(world: World, user: str) -> object:
     """Another's draft of the same id is another: the owner's document stays as it is, and so do its files."""
     if user:
         world.db.of(user).pending_deletions.draft(world.document.id)
-    with world.db.of(VICTIM).pending_deletions.taking(world.document.id) as is_unowned:
-        return "unowned" if is_unowned else None
+    files = DeletedFiles()
+    world.db.of(VICTIM).pending_deletions.delete_files(files, world.document.id)
+    return "unowned" if files.deleted else None
 
 
-@case("pending_deletions.taking")
-def _taking_of_the_same_document(world: World, user: str) -> object:
+class DeletedFiles(UserFiles):
+    """Files of which only the deletion is noted."""
+
+    def __init__(self) -> None:
+        self.deleted: list[uuid.UUID] = []
+
+    def delete(self, document_id: uuid.UUID) -> None:
+        self.deleted.append(document_id)
+
+
+@case("pending_deletions.delete_files")
+def _deletion_of_the_same_document(world: World, user: str) -> object:
     """What another may delete are files of its own folder; what the owner has noted stays noted."""
     noted = uuid.uuid4()
     world.db.of(VICTIM).pending_deletions.draft(noted)
     try:
-        with world.db.of(user).pending_deletions.taking(noted):
-            pass
+        world.db.of(user).pending_deletions.delete_files(DeletedFiles(), noted)
         left = [due.document_id for due in world.db.all_deletions.due(dt.timedelta(0)) if due.user_id == VICTIM]
         return None if noted in left else "taken"
     finally:
-        with world.db.of(VICTIM).pending_deletions.taking(noted):
-            pass
+        world.db.of(VICTIM).pending_deletions.delete_files(DeletedFiles(), noted)
 
 
 @case("generations.lock")

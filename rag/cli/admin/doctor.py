@@ -30,9 +30,7 @@ ORPHANS = {
     "unowned": "of documents that no row knows",
     "unconfirmed": "of documents that this database does not know",
     "partial_files": "partial or temporary",
-    "empty_folders": "empty folders",
     "copies": "copies of files of documents that are gone",
-    "open_to_others": "folders that others may enter",
 }
 """Descriptions of orphans, by the fields of their report."""
 
@@ -60,7 +58,7 @@ Result = tuple[State, str]
 
 Fix = Annotated[
     bool,
-    typer.Option("--fix", help="Delete what killed processes left behind, and close folders that others may enter."),
+    typer.Option("--fix", help="Delete what killed processes left behind."),
 ]
 Unconfirmed = Annotated[
     bool, typer.Option("--unconfirmed", help="With --fix, delete unknown files even if they are most of the storage.")

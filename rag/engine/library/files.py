@@ -234,9 +234,7 @@ class Originals:
     def _delete_files(self, document_id: uuid.UUID) -> bool:
         """Delete the files of a document without a row; on failure returns False, and a worker retries."""
         try:
-            with self._workspace.store.pending_deletions.taking(document_id) as is_unowned:
-                if is_unowned:
-                    self._workspace.files.delete(document_id)
+            self._workspace.store.pending_deletions.delete_files(self._workspace.files, document_id)
         except errors.StoreError as error:
             logger.warning("files of document %s are still to be deleted: %s", document_id, error)
             return False

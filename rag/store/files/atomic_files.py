@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rag import errors
 
-PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
+PRIVATE_FOLDER = 0o700
 UNSUPPORTED = {errno.EINVAL, errno.ENOTSUP, errno.EACCES}
 """Errors of file systems that cannot sync a folder, and of folders that we may write to but not open."""
 
@@ -30,9 +30,12 @@ def write_atomically(path: Path, text: str, mode: int) -> None:
 
 
 @contextmanager
-def atomic_replacement(target: Path, *, prefix: str | None = None) -> Iterator[Path]:
-    """Give a new private file beside `target` that durably replaces it when the block succeeds. Raises OSError."""
-    descriptor, name = tempfile.mkstemp(prefix=prefix or f".{target.name}-", dir=target.parent)
+def atomic_replacement(target: Path, *, prefix: str | None = None, folder: Path | None = None) -> Iterator[Path]:
+    """Give a new private file that durably replaces `target` when the block succeeds. Raises OSError.
+
+    It is in `folder`, of the same file system, or else beside `target`.
+    """
+    descriptor, name = tempfile.mkstemp(prefix=prefix or f".{target.name}-", dir=folder or target.parent)
     os.close(descriptor)
     partial = Path(name)
     try:

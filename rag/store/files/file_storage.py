@@ -25,6 +25,9 @@ KINDS: tuple[Kind, ...] = ("original", "rendition")
 USER_FOLDER = re.compile(r"\w{0,40}-[0-9a-f]{32}", re.ASCII)
 """Names from `folder_name`; everything else in a storage is not ours."""
 
+PARTIAL_FOLDER = ".partial"
+"""The folder below a root for all files that are being written; those of killed processes stay there."""
+
 VERSION_FIELDS = ("ETag", "etag", "md5Hash", "LastModified", "last_modified", "updated", "mtime", "created", "size")
 """Metadata of file systems that change with a file's content."""
 
@@ -95,11 +98,8 @@ class UserFiles:
         target = self._path(document_id, kind)
         with _file_errors():
             if self._is_local:
-                top, folder = Path(self._root).parent, Path(target).parent
-                atomic_files.make_folders(folder, top)
-                with atomic_files.atomic_replacement(Path(target)) as partial:
+                with _replacement(Path(target), Path(self._root).parent) as partial:
                     shutil.copyfile(path, partial)
-                atomic_files.sync_folders(folder.parent, top)
                 return
             self._put_remote(path, target)
         self._delete_copies(self._cached(document_id, kind))
@@ -128,8 +128,7 @@ class UserFiles:
             cached = self._cached(document_id, kind, _version(self._files.info(source)))
             if not cached.is_file():
                 self._delete_copies(cached)
-                atomic_files.make_folders(cached.parent, self._cache_dir.parent)
-                with atomic_files.atomic_replacement(cached) as partial:
+                with _replacement(cached, self._cache_dir.parent) as partial:
                     self._files.get_file(source, str(partial))
         return cached
 
@@ -161,7 +160,7 @@ class UserFiles:
         shutil.rmtree(self._cached(document_id, "original").parent, ignore_errors=True)
 
     def disk_usage(self, document_id: uuid.UUID) -> DiskUsage:
-        """Return the number and size of a document's files, partial ones included. Raises StoreError."""
+        """Return the number and size of a document's files. Raises StoreError."""
         with _file_errors():
             sizes = [int(info["size"]) for info in self._entries(document_id).values()]
             return DiskUsage(len(sizes), sum(sizes))
@@ -228,6 +227,17 @@ def is_document_id(name: str) -> bool:
         return str(uuid.UUID(name)) == name
     except ValueError:
         return False
+
+
+@contextmanager
+def _replacement(target: Path, top: Path) -> Iterator[Path]:
+    """Give a new file that durably replaces `target`, in the partial folder below `top` until it is complete."""
+    partial_folder = top / PARTIAL_FOLDER
+    for folder in (target.parent, partial_folder):
+        atomic_files.make_folders(folder, top)
+    with atomic_files.atomic_replacement(target, folder=partial_folder) as partial:
+        yield partial
+    atomic_files.sync_folders(target.parent.parent, top)
 
 
 def _version(info: Mapping[str, Any]) -> str:

@@ -18,6 +18,7 @@ import psycopg
 
 from rag import errors, types
 from rag.messages import N_
+from rag.store.files.file_storage import UserFiles
 from rag.store.files.pending_deletions import PendingDeletions
 from rag.store.library import documents
 from rag.store.library.documents import Documents
@@ -233,13 +234,11 @@ class SharedDeletions(PendingDeletions):
         super().draft(document_id)
         self._drafts.add(document_id)
 
-    @contextmanager
-    def taking(self, document_id: uuid.UUID, older_than: dt.timedelta | None = None) -> Iterator[bool]:
-        """Give the files of the asker's own failed upload, see `PendingDeletions.taking`. Raises ForbiddenError."""
+    def delete_files(self, files: UserFiles, document_id: uuid.UUID, older_than: dt.timedelta | None = None) -> None:
+        """Delete the files of the asker's own failed upload. Raises ForbiddenError for any others."""
         if document_id not in self._drafts:
             raise refused()
-        with super().taking(document_id, older_than) as is_unowned:
-            yield is_unowned
+        super().delete_files(files, document_id, older_than)
 
 
 def _restricted_to(database: SharedDatabase, *, with_trash: bool) -> type[psycopg.Cursor[Any]]:

@@ -319,11 +319,7 @@ class _Limit(schema.TransformComponent):
 
 
 def from_blocks(document: types.Document, blocks: Sequence[types.TextBlock]) -> types.ParsedDocument:
-    """Create a parsed document from `blocks`, with the page sizes of `document`.
-
-    Raises:
-        errors.ValidationError: the blocks have no text.
-    """
+    """Create a parsed document from `blocks`, with the page sizes of `document`. Raises ValidationError."""
     if not any(line.text.strip() for block in blocks for line in block.to_lines()):
         raise errors.ValidationError(
             N_("The blocks have no text. Give at least one, or delete the document."), details={"field": "blocks"}

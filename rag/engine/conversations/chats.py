@@ -263,11 +263,7 @@ class Answers:
     ) -> ExportedFile:
         """Export a conversation, or one answer with its question, as a file with the evidence of each claim.
 
-        `say` translates the file's own words.
-
-        Raises:
-            errors.NotFoundError: there is no such conversation or answer, or it has no answer yet.
-            errors.UnreadableFileError: the file cannot be created.
+        `say` translates the file's own words. Raises NotFoundError and UnreadableFileError.
         """
         title, messages = self._chats.get(conversation_id).title, self._chats.messages(conversation_id)
         if message_id is not None:
@@ -331,11 +327,7 @@ class Answers:
     def share(self, conversation_id: uuid.UUID, request: types.LinkRequest | Mapping[str, Any]) -> types.AnswerLink:
         """Share a conversation, or one of its answers, read-only with a user or a group.
 
-        They need read access to the collection, too.
-
-        Raises:
-            errors.ValidationError: the request is malformed, or names the user.
-            errors.NotFoundError: there is no such conversation or answer.
+        They need read access to the collection, too. Raises ValidationError and NotFoundError.
         """
         parsed = parse(types.LinkRequest, request)
         if (parsed.grantee_kind, parsed.grantee) == ("user", self._chats.get(conversation_id).user_id):

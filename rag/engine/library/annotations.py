@@ -16,12 +16,7 @@ class Annotations:
         self._workspace = workspace
 
     def add(self, document_id: uuid.UUID, request: types.AnnotationRequest | Mapping[str, Any]) -> types.Annotation:
-        """Highlight a region, with or without a note.
-
-        Raises:
-            errors.ValidationError: the request is malformed, or the document has too many annotations.
-            errors.NotFoundError: there is no such document.
-        """
+        """Highlight a region, with or without a note. Raises ValidationError and NotFoundError."""
         parsed = parse(types.AnnotationRequest, request)
         regions = [types.Region(page_number=region.page_number, rects=region.rects) for region in parsed.regions]
         return self._workspace.store.annotations.add(document_id, regions, parsed.quote, parsed.note)

@@ -256,12 +256,7 @@ class Versions:
         return self._workspace.store.documents.get(document_id)
 
     def before(self, document_id: uuid.UUID) -> types.Document:
-        """Return the preceding version.
-
-        Raises:
-            errors.NotFoundError: there is no such document.
-            errors.ConflictError: it is the first version.
-        """
+        """Return the preceding version. Raises NotFoundError and ConflictError."""
         versions = self.list(document_id)
         for version, earlier in itertools.pairwise(versions):
             if version.id == document_id:

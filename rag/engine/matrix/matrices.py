@@ -88,10 +88,7 @@ class Matrices:
     def ask(self, request: types.MatrixRequest | Mapping[str, Any]) -> types.FilledMatrix:
         """Answer a matrix in this process without saving it. Documents that are not read yet have no cells.
 
-        Raises:
-            errors.ValidationError: the request is malformed.
-            errors.NotFoundError: see `create`.
-            errors.ProviderError: a provider refuses or is down.
+        Raises ValidationError, NotFoundError and ProviderError.
         """
         parsed = parse(types.MatrixRequest, request)
         lineages = self._lineages(parsed.document_ids)
@@ -116,9 +113,7 @@ class Matrices:
     def edit(self, matrix_id: uuid.UUID, request: types.MatrixEdit | Mapping[str, Any]) -> types.Matrix:
         """Change the name, documents or questions. New cells are filled; answers to unchanged questions are kept.
 
-        Raises:
-            errors.ValidationError: the request is malformed.
-            errors.NotFoundError: there is no such matrix or document; see `create`.
+        Raises ValidationError and NotFoundError.
         """
         parsed = parse(types.MatrixEdit, request)
         lineages = None if parsed.document_ids is None else self._lineages(parsed.document_ids)
@@ -150,11 +145,7 @@ class Matrices:
 
         Returns:
             The numbers of cells `answered`, `notFound` and `failed`; `waiting`, the names of skipped documents.
-
-        Raises:
-            errors.NotFoundError: the matrix is gone.
-            errors.CancelledError: the job was cancelled.
-            errors.ProviderError: a provider refuses or is down.
+        Raises NotFoundError, CancelledError and ProviderError.
         """
         store = self._workspace.store.matrices
         matrix = store.get(matrix_id)

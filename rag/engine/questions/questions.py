@@ -86,11 +86,7 @@ class Questions:
     def suggestions(self, document_id: uuid.UUID) -> tuple[str, ...]:
         """Return questions that the document likely answers, as found by asking it; this takes seconds the first time.
 
-        There are none before it is read completely.
-
-        Raises:
-            errors.NotFoundError: there is no such document.
-            errors.ProviderError: the embedding provider refuses or is down.
+        There are none before it is read completely. Raises NotFoundError and ProviderError.
         """
         return Suggestions(self._workspace).find(document_id, self._quote)
 

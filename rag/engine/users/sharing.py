@@ -59,12 +59,7 @@ class Sharing:
     def unshare(
         self, request: types.ShareRequest | Mapping[str, Any], index_name: str = types.DEFAULT_INDEX
     ) -> builtins.list[types.Share]:
-        """End a share at once. Returns the remaining shares of the index.
-
-        Raises:
-            errors.ValidationError: the request is malformed.
-            errors.NotFoundError: there is no such index or share.
-        """
+        """End a share at once. Returns the remaining shares of the index. Raises ValidationError and NotFoundError."""
         parsed = parse(types.ShareRequest, request)
         index = self._workspace.find_index(index_name)
         if not self._workspace.store.shares.unshare(index.id, parsed):

@@ -31,9 +31,8 @@ from rag.engine.request_parsing import parse
 from rag.engine.resources import UNKNOWN_ORIGIN, ResourceOverrides, Resources
 from rag.engine.retrieval_api import RetrievalApi
 from rag.engine.users import api_keys
-from rag.engine.users.accounts import Accounts, Profile
+from rag.engine.users.accounts import Accounts, Logins, Profile
 from rag.engine.users.audit_log import AuditLog
-from rag.engine.users.logins import Logins
 from rag.engine.users.sharing import Sharing
 from rag.engine.workspace import SharedWorkspace, Workspace
 from rag.store.backup import backup, restore

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Self, TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from rag import providers, tracing, types
 from rag.config import Config
@@ -11,7 +11,7 @@ from rag.store.files.file_storage import FileStore
 from rag.store.files.orphans import OrphanCleanup
 from rag.store.server import database_roles, embedded
 from rag.store.settings.preferences import Preferences
-from rag.store.store import Store, UserStore
+from rag.store.store import Store
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.base.embeddings import base as embeddings
@@ -113,22 +113,3 @@ class Resources:
             if self._server is not None:
                 self._server.close()
                 self._server = None
-
-
-class Administration:
-    """Binds who acts on the accounts of all users, and from where; both are recorded in the audit log."""
-
-    def __init__(
-        self, resources: Resources, actor: str | None = None, origin: types.RequestOrigin = UNKNOWN_ORIGIN
-    ) -> None:
-        """Bind `actor`; None is the user acted upon."""
-        self._resources = resources
-        self._actor = actor
-        self._origin = origin
-
-    def by(self, actor: str, origin: types.RequestOrigin) -> Self:
-        """Return the same as administered by `actor`."""
-        return type(self)(self._resources, actor, origin)
-
-    def _of(self, user_id: str) -> UserStore:
-        return self._resources.store.of(user_id, self._origin, actor=self._actor)

@@ -134,11 +134,11 @@ def test_everybody_who_owns_something_is_listed(installation: Installation) -> N
     found = {one.user_id: one for one in installation.accounts.list()}
     assert (found[BOB].documents, found[BOB].used_bytes) == (1, len(content))
     assert (found["program"].keys, found["program"].last_seen_at is not None) == (2, True)
-    assert {one.name for one in installation.accounts.keys.list()} == {"p", "q"}
-    installation.accounts.keys.revoke(key.id)
+    assert {one.name for one in installation.accounts.list_keys()} == {"p", "q"}
+    installation.accounts.revoke_key(key.id)
     assert installation.authenticate(secret) is None
     with pytest.raises(errors.NotFoundError):
-        installation.accounts.keys.revoke(uuid.uuid4())
+        installation.accounts.revoke_key(uuid.uuid4())
     with pytest.raises(errors.NotFoundError):
         installation.accounts.find("bobby")
 

@@ -1,19 +1,42 @@
-"""User accounts: roles, groups, quotas and preferences. `rag.access.permissions` decides who may administer them."""
+"""User accounts: roles, groups, quotas, logins, preferences; `rag.access.permissions` decides who administers them."""
 
 import builtins
+import datetime as dt
 import re
+import uuid
 from collections.abc import Sequence
+from typing import Self
 
 from rag import errors, types
 from rag.config import MEGABYTE
-from rag.engine.resources import Administration
-from rag.engine.users.api_keys import AllKeys
+from rag.engine.resources import UNKNOWN_ORIGIN, Resources
+from rag.engine.users.api_keys import UserKeys
 from rag.engine.workspace import Workspace
 from rag.messages import N_
+from rag.store.store import UserStore
 
 MAX_GROUP_BYTES = 512
 MAX_QUOTA_MB = 1_000_000_000
 JOBS_SHOWN = 200
+
+
+class Administration:
+    """Binds who acts on the accounts of all users, and from where; both are recorded in the audit log."""
+
+    def __init__(
+        self, resources: Resources, actor: str | None = None, origin: types.RequestOrigin = UNKNOWN_ORIGIN
+    ) -> None:
+        """Bind `actor`; None is the user acted upon."""
+        self._resources = resources
+        self._actor = actor
+        self._origin = origin
+
+    def by(self, actor: str, origin: types.RequestOrigin) -> Self:
+        """Return the same as administered by `actor`."""
+        return type(self)(self._resources, actor, origin)
+
+    def _of(self, user_id: str) -> UserStore:
+        return self._resources.store.of(user_id, self._origin, actor=self._actor)
 
 
 class Accounts(Administration):
@@ -82,10 +105,20 @@ class Accounts(Administration):
         self._of(user_id).account.set_quota(None if megabytes is None else megabytes * MEGABYTE)
         return self.storage(user_id)
 
-    @property
-    def keys(self) -> AllKeys:
-        """The API keys of all users."""
-        return AllKeys(self._resources, self._actor, self._origin)
+    def list_keys(self) -> builtins.list[types.ApiKey]:
+        """Return all users' API keys without secrets, latest first."""
+        return self._resources.store.accounts.api_keys()
+
+    def keys_of(self, user_id: str) -> UserKeys:
+        """Return a user's API keys."""
+        return UserKeys(lambda: self._of(user_id).api_keys)
+
+    def revoke_key(self, key_id: uuid.UUID) -> types.ApiKey:
+        """Revoke any user's API key. Raises NotFoundError."""
+        for key in self.list_keys():
+            if key.id == key_id:
+                return self.keys_of(key.user_id).revoke(key_id)
+        raise errors.NotFoundError(N_("There is no key {id}. List the keys and check the id."), id=key_id)
 
     def jobs(self) -> builtins.list[types.Job]:
         """Return all users' latest jobs without their results."""
@@ -101,6 +134,46 @@ def _valid_group(name: str) -> str:
             details={"field": "groups"},
         )
     return stripped
+
+
+class Logins(Administration):
+    """The logins of an installation. Changes are recorded in the audit log; see `by`."""
+
+    def open(self, identity: types.Identity) -> bool:
+        """Whether a login is valid; a new one is recorded with the user's name, email, role and groups.
+
+        A login that is too old, was ended, or was issued before `end_all` stays invalid.
+        """
+        if identity.issued_at <= dt.datetime.now(dt.UTC) - self._resources.config.session_lifetime:
+            return False
+        logins = self._of(identity.user_id).logins
+        if logins.is_open(identity.login_id):
+            return True
+        logins.open(
+            identity.login_id,
+            identity.issued_at,
+            name=identity.name,
+            email=identity.email,
+            role=identity.role,
+            groups=identity.groups,
+        )
+        return logins.is_open(identity.login_id)
+
+    def accepts(self, user_id: str, issued_at: dt.datetime) -> bool:
+        """Whether a token issued to the user at that time is still valid."""
+        return self._of(user_id).logins.accepts(issued_at)
+
+    def list(self, user_id: str) -> builtins.list[types.Login]:
+        """Return a user's open logins, last seen first."""
+        return self._of(user_id).logins.list(self._resources.config.session_lifetime)
+
+    def end(self, user_id: str, login_id: uuid.UUID) -> None:
+        """End a login: its cookie becomes invalid."""
+        self._of(user_id).logins.end(login_id)
+
+    def end_all(self, user_id: str) -> None:
+        """End all logins of a user and reject all tokens issued so far. API keys stay valid."""
+        self._of(user_id).logins.end_all()
 
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}")

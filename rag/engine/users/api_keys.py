@@ -9,8 +9,6 @@ from collections.abc import Callable, Sequence
 
 from rag import errors, types
 from rag.config import Config
-from rag.engine.resources import Administration
-from rag.messages import N_
 from rag.store.store import Store
 from rag.store.users.api_keys import ApiKeys
 
@@ -66,25 +64,6 @@ class UserKeys:
     def revoke(self, key_id: uuid.UUID) -> types.ApiKey:
         """Revoke a key. Raises NotFoundError."""
         return self._rows().revoke(key_id)
-
-
-class AllKeys(Administration):
-    """The keys of all users, for admins."""
-
-    def of(self, user_id: str) -> UserKeys:
-        """Return a user's keys."""
-        return UserKeys(lambda: self._of(user_id).api_keys)
-
-    def list(self) -> list[types.ApiKey]:
-        """Return all users' keys without secrets, latest first."""
-        return self._resources.store.accounts.api_keys()
-
-    def revoke(self, key_id: uuid.UUID) -> types.ApiKey:
-        """Revoke any user's key. Raises NotFoundError."""
-        for key in self.list():
-            if key.id == key_id:
-                return self.of(key.user_id).revoke(key_id)
-        raise errors.NotFoundError(N_("There is no key {id}. List the keys and check the id."), id=key_id)
 
 
 def authenticate(config: Config, store: Callable[[], Store], secret: str) -> types.ApiKey | None:

@@ -1,4 +1,4 @@
-"""Re-embed an index with another model: build beside the old vectors, compare, switch, drop.
+"""Re-embed an index with another model: build beside the old vectors, switch, drop.
 
 The chunks stay; each model's vectors are a generation. Documents without vectors are queried repeatedly until there
 are none, so an interrupted build resumes, and documents that change meanwhile are embedded before the switch.
@@ -6,20 +6,13 @@ are none, so an interrupted build resumes, and documents that change meanwhile a
 
 import builtins
 import uuid
-from collections.abc import Sequence
-from pathlib import Path
 
-from rag import errors, evaluation, ingestion, providers, retrieval, types
-from rag.engine.questions.search import Search
+from rag import errors, ingestion, providers, types
 from rag.engine.workspace import Workspace
 from rag.messages import N_
 
 MAX_ROUNDS = 100
 """Maximum number of passes before a build gives up because documents keep changing."""
-RECALL_CUTOFF = 5
-"""Number of hits for recall."""
-COMPARISON_TOP_K = 20
-"""Number of hits for the reciprocal rank."""
 
 STAGE = "chunks"
 """Stage name in progress reports."""
@@ -104,58 +97,6 @@ class EmbeddingGenerations:
         )
 
     # --- switching ---
-
-    def compare(self, questions_file: Path, generation: int | None = None) -> types.GenerationComparison:
-        """Compare retrieval with the active and a candidate generation (default: the latest) on a JSONL question file.
-
-        Raises:
-            errors.SourceError: the file cannot be read.
-            errors.ValidationError: it has no question on a document of the index.
-            errors.IndexError: there is no candidate, or it is incomplete.
-        """
-        active = next(current for current in self.list() if current.state is types.GenerationState.ACTIVE)
-        candidate = self._candidate(generation)
-        if candidate.progress.done < candidate.progress.total:
-            raise errors.IndexError(
-                N_("Not every chunk has a vector of {model} yet. Finish the build first: {command}"),
-                model=candidate.space.name,
-                command=f"pagelight reembed --model {candidate.space.name}",
-            )
-        documents = self._store.documents.list(self._index.id)
-        present = {document.name for document in documents}
-        scored = [question for question in evaluation.load_questions(questions_file) if question.is_scored]
-        questions = [question for question in scored if question.file_name in present]
-        if not questions:
-            raise errors.ValidationError(
-                N_(
-                    "No question in {file} is about a document of the index {name} and names the pages that answer it. "
-                    "Check the names of the files in it."
-                ),
-                file=questions_file,
-                name=repr(self._index.name),
-            )
-        return types.GenerationComparison(
-            questions=len(questions),
-            missing=tuple(sorted({question.file_name for question in scored} - present)),
-            active=self._score(active, questions),
-            candidate=self._score(candidate, questions),
-        )
-
-    def _score(
-        self, generation: types.EmbeddingGeneration, questions: builtins.list[evaluation.Question]
-    ) -> types.GenerationScore:
-        index = self._index.model_copy(update={"space": generation.space, "generation": generation.generation})
-        options = types.RetrievalOptions(top_k=COMPARISON_TOP_K, min_score=0.0)
-
-        def find(question: evaluation.Question) -> Sequence[types.Hit]:
-            request = types.SearchRequest(index_name=index.name, query=question.question, retrieval=options)
-            return Search(self._workspace, index, request).run(retrieval.Query(request.query)).results
-
-        rows = evaluation.retrieval.ask(questions, find)
-        measures = evaluation.retrieval.score(questions, rows, (RECALL_CUTOFF,)).means
-        return types.GenerationScore(
-            generation=generation, recall_at_5=measures[f"recall@{RECALL_CUTOFF}"], mrr=measures["mrr"]
-        )
 
     def switch(self, generation: int | None = None) -> types.Index:
         """Search with another generation (by default the latest) from now on.

@@ -1,15 +1,15 @@
 """One user's rows, files, models and queue: all of them, or of one collection, their own or another user's."""
 
 import uuid
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from rag import errors, types
 from rag.engine.resources import UNKNOWN_ORIGIN, Resources
 from rag.messages import N_
 from rag.store.files.file_storage import Kind, UserFiles
-from rag.store.jobs.queue import Queue
 from rag.store.store import SharedStore, UserStore
 from rag.store.users.audit_log import AuditOfAllUsers
 
@@ -69,10 +69,17 @@ class Workspace:
         """The user's originals and renditions."""
         return self._resources.files.of(self.user_id)
 
-    @property
-    def queue(self) -> Queue:
-        """The queue of background work."""
-        return self._resources.store.queue
+    def enqueue(self, document_id: uuid.UUID) -> types.Document:
+        """Let a worker read a document, and return it. Raises NotFoundError."""
+        document = self.store.documents.enqueue(document_id)
+        self._resources.store.queue.enqueue(self.user_id, document_id)
+        return document
+
+    def create_job(self, kind: types.JobKind, index_name: str, request: Mapping[str, Any]) -> types.Job:
+        """Create a job for a worker; `request` is JSON without secrets."""
+        job = self.store.jobs.create(kind, index_name, request)
+        self._resources.store.queue.enqueue_job(self.user_id, job.id)
+        return job
 
     @property
     def is_admin(self) -> bool:

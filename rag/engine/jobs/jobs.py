@@ -89,9 +89,7 @@ class Jobs:
         if index_name == types.DEFAULT_INDEX:  # a worker does not know which collection this name means here
             index_name = self._workspace.requested_index(index_name).name
             request = {**request, "index_name": index_name} if "index_name" in request else request
-        job = self._workspace.store.jobs.create(kind, index_name, request)
-        self._workspace.queue.enqueue_job(self._workspace.user_id, job.id)
-        return job
+        return self._workspace.create_job(kind, index_name, request)
 
     def documents_to_reindex(self, index_name: str = types.DEFAULT_INDEX) -> builtins.list[types.Document]:
         """Return all documents of an index except those that wait for a password."""

@@ -54,8 +54,7 @@ class Attachments:
         self._workspace.store.attachments.set_parts(container.id, parts)
         self._workspace.store.attachments.match_trash_state(container.id, added)
         for document_id in added:
-            self._workspace.store.documents.enqueue(document_id)
-            self._workspace.queue.enqueue(self._workspace.user_id, document_id)
+            self._workspace.enqueue(document_id)
         logger.info("document %s: %d of %d parts are new", container.id, len(added), len(parts))
 
     @contextlib.contextmanager

@@ -93,12 +93,13 @@ class Documents:
         enqueue: bool = True,
         replaces: uuid.UUID | None = None,
         on_same_name: types.OnSameName = "keep",
+        key: str | None = None,
     ) -> types.Document:
         """Add a file; a worker reads it, or with `enqueue` False the caller does by `process`.
 
         An encrypted file without a password waits for it. With `replaces` it becomes the next version of that document,
         which it replaces atomically when it is ready; until then, and if it fails, the old version stays searchable.
-        `on_same_name` says what to do if the index has a document of the same name.
+        `on_same_name` says what to do if the index has a document of the same name; for `key` see `upload`.
 
         Raises:
             errors.UnsupportedFileError: the file type is not supported.
@@ -111,32 +112,7 @@ class Documents:
                 `document_id`, `name`, `version` and `created_at`.
         """
         index = self._index_of(replaces, index_name)
-        with as_file(content) as path:
-            return self._add_file(
-                path,
-                name,
-                index,
-                password=password,
-                source=source,
-                enqueue=enqueue,
-                replaces=replaces,
-                on_same_name=on_same_name,
-            )
-
-    def _add_file(
-        self,
-        path: Path,
-        name: str,
-        index: types.Index,
-        *,
-        password: str | None,
-        replaces: uuid.UUID | None,
-        on_same_name: types.OnSameName,
-        source: str | None = None,
-        key: str | None = None,
-        enqueue: bool = True,
-    ) -> types.Document:
-        with tracing.span("upload") as step:
+        with as_file(content) as path, tracing.span("upload") as step:
             replaced = replaces or self._same_name(path, name, index, on_same_name)
             document = self._originals.keep(
                 path, name, index, password=password, source=source, replaces=replaced, upload_key=key
@@ -193,14 +169,13 @@ class Documents:
         """
         sources = self._workspace.store.sources
         with as_file(content) as path:
-            index = self._index_of(replaces, index_name)
             earlier = sources.find_by_upload_key(key) if key else None
             if earlier is None:
                 try:
-                    document = self._add_file(
+                    document = self.add(
                         path,
                         name,
-                        index,
+                        index_name=index_name,
                         password=password,
                         replaces=replaces,
                         on_same_name=on_same_name,
@@ -214,6 +189,7 @@ class Documents:
                     if key:  # not known yet to a document whose missing file was restored
                         sources.set_upload_key(document.id, key)
                     return document, True
+            index = self._index_of(replaces, index_name)
             if (earlier.index_id, earlier.sha256) != (index.id, sha256_of(path)):
                 raise errors.ValidationError(
                     N_("The idempotency key was used for another file. Send this one under a new key."),
@@ -254,9 +230,7 @@ class Documents:
         if document.status not in types.UNFINISHED:
             return document
         with tracing.span("queue", document=document.id):
-            enqueued = self._workspace.store.documents.enqueue(document.id)
-            self._workspace.queue.enqueue(self._workspace.user_id, document.id)
-        return enqueued
+            return self._workspace.enqueue(document.id)
 
     # --- metadata ---
 
@@ -372,6 +346,3 @@ def with_extension(name: str, before: str) -> str:
     ending = PurePath(before).suffix
     has_ending = name.casefold().endswith(ending.casefold()) and len(name) > len(ending)
     return name if has_ending else name + ending
-
-
-NO_FILTERS = types.Filters()

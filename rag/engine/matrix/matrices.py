@@ -46,9 +46,8 @@ def start(workspace: Workspace, matrix: types.Matrix) -> types.Job:
         return present
     index_name = workspace.requested_index(types.DEFAULT_INDEX).name
     cells = len(matrix.questions) * len(matrix.lineage_ids)  # the weight of the job among the user's jobs
-    job = workspace.store.jobs.create("matrix", index_name, {"matrix_id": str(matrix.id), "cells": cells})
+    job = workspace.create_job("matrix", index_name, {"matrix_id": str(matrix.id), "cells": cells})
     workspace.store.matrices.set_job(matrix.id, job.id)
-    workspace.queue.enqueue_job(workspace.user_id, job.id)
     return job
 
 

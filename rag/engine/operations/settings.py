@@ -31,13 +31,17 @@ _KEY_PATTERN = re.compile(r"[!-~]{8,1000}")
 """Keys are sent in HTTP headers."""
 
 
-class _SavedSettings:
-    """Settings saved for all users, which apply where the environment leaves them unset."""
+class Settings:
+    """The models of an installation, their vendors' keys, and notices; `downloads` are models on request.
+
+    Saved settings apply where the environment leaves them unset.
+    """
 
     def __init__(self, environment: Config, preferences: Preferences, models: Models) -> None:
         self._environment = environment
         self._preferences = preferences
         self._models = models
+        self.downloads = providers.ModelDownloads(environment)
 
     def _origin(self, setting: str) -> tuple[types.Origin, str | None]:
         """Return who set a setting, and the value."""
@@ -52,19 +56,6 @@ class _SavedSettings:
                 N_("{setting} is set in the environment or in .env, which wins. Unset it there."),
                 setting=setting.upper(),
             )
-
-
-class Settings(_SavedSettings):
-    """The models of an installation; `keys` are those of their vendors, `downloads` those on request.
-
-    `context_budget` is how much text the model that writes gets for a question.
-    """
-
-    def __init__(self, environment: Config, preferences: Preferences, models: Models) -> None:
-        super().__init__(environment, preferences, models)
-        self.keys = VendorKeys(environment, preferences, models)
-        self.context_budget = ContextBudget(environment, preferences, models)
-        self.downloads = providers.ModelDownloads(environment)
 
     # --- models ---
 
@@ -210,33 +201,10 @@ class Settings(_SavedSettings):
         """Dismiss a notice for good."""
         self._preferences.dismiss(note)
 
-    # --- internals ---
+    # --- size of the context ---
 
-    def _vendor_models(self, row: providers.Provider) -> types.VendorModels:
-        problem = None
-        try:
-            models = self._models.registry.listed_models(row.name, self._models.config)
-        except errors.Error as error:
-            defaults = ((row.default_chat_model, False), (row.default_embedding_model, True))
-            models = tuple(types.ServedModel(name=name, embeds=embeds) for name, embeds in defaults if name)
-            problem = error.message
-        return types.VendorModels(provider=row.name, label=row.label, models=models, problem=problem)
-
-    def _usable(self) -> Iterator[providers.Provider]:
-        registry, config = self._models.registry, self._models.config
-        return (row for row in registry.providers() if registry.is_usable(row, config))
-
-    def _choice(self, model: str, origin: types.Origin, problem: str | None = None) -> types.ModelChoice:
-        provider = model.partition(":")[0]
-        labels = {row.name: row.label for row in self._models.registry.providers()}
-        return types.ModelChoice(model=model, label=labels.get(provider, provider), origin=origin, problem=problem)
-
-
-class ContextBudget(_SavedSettings):
-    """How much text of the documents a language model gets for a question, in tokens."""
-
-    def get(self) -> types.ContextSize:
-        """Return the most tokens, who chose them, and what so many cost.
+    def context_size(self) -> types.ContextSize:
+        """Return the most tokens that the model gets for a question, who chose them, and what so many cost.
 
         Raises:
             errors.ConfigError: the model that writes cannot be used.
@@ -248,10 +216,10 @@ class ContextBudget(_SavedSettings):
         cost = providers.reading_cost(llm, tokens) if llm and tokens else None
         return types.ContextSize(tokens=tokens or 0, origin=origin, cost_usd=cost)
 
-    def choose(self, tokens: int | None) -> types.ContextSize:
+    def choose_context_size(self, tokens: int | None) -> types.ContextSize:
         """Set the most tokens; None lets the model's context window decide.
 
-        Raises as `get`, and:
+        Raises as `context_size`, and:
 
         Raises:
             errors.ValidationError: it is no number from 200 to 1,000,000.
@@ -260,21 +228,19 @@ class ContextBudget(_SavedSettings):
         self._require_unset(CONTEXT_TOKENS)
         checked = parse(types.AnswerOptions, {"max_context_tokens": tokens}).max_context_tokens
         self._preferences.choose(CONTEXT_TOKENS, None if checked is None else str(checked))
-        return self.get()
+        return self.context_size()
 
+    # --- keys ---
 
-class VendorKeys(_SavedSettings):
-    """The vendors' API keys of an installation; they can be set but not read."""
-
-    def list(self) -> tuple[types.VendorKey, ...]:
-        """Return the vendors that take a key, and where it is stored."""
+    def vendor_keys(self) -> tuple[types.VendorKey, ...]:
+        """Return the vendors that take a key, and where it is stored; keys can be set but not read."""
         vendors: dict[str, providers.Provider] = {}
         for row in self._models.registry.providers():
             if row.key_setting:
                 vendors.setdefault(row.key_setting, row)
         return tuple(self._key(setting, row) for setting, row in vendors.items())
 
-    def keep(self, provider: str, key: SecretStr) -> types.VendorKey:
+    def keep_key(self, provider: str, key: SecretStr) -> types.VendorKey:
         """Save a vendor's key for all users, in the key ring, else in a file that only its owner can read.
 
         Raises:
@@ -292,7 +258,7 @@ class VendorKeys(_SavedSettings):
         self._preferences.put_key(setting, SecretStr(secret))
         return self._key(setting, row)
 
-    def remove(self, provider: str) -> types.VendorKey:
+    def remove_key(self, provider: str) -> types.VendorKey:
         """Delete a saved key.
 
         Raises:
@@ -318,3 +284,24 @@ class VendorKeys(_SavedSettings):
         return types.VendorKey(
             provider=row.name, label=row.label, setting=setting.upper(), place=place, is_readable=is_readable
         )
+
+    # --- internals ---
+
+    def _vendor_models(self, row: providers.Provider) -> types.VendorModels:
+        problem = None
+        try:
+            models = self._models.registry.listed_models(row.name, self._models.config)
+        except errors.Error as error:
+            defaults = ((row.default_chat_model, False), (row.default_embedding_model, True))
+            models = tuple(types.ServedModel(name=name, embeds=embeds) for name, embeds in defaults if name)
+            problem = error.message
+        return types.VendorModels(provider=row.name, label=row.label, models=models, problem=problem)
+
+    def _usable(self) -> Iterator[providers.Provider]:
+        registry, config = self._models.registry, self._models.config
+        return (row for row in registry.providers() if registry.is_usable(row, config))
+
+    def _choice(self, model: str, origin: types.Origin, problem: str | None = None) -> types.ModelChoice:
+        provider = model.partition(":")[0]
+        labels = {row.name: row.label for row in self._models.registry.providers()}
+        return types.ModelChoice(model=model, label=labels.get(provider, provider), origin=origin, problem=problem)

@@ -20,7 +20,6 @@ from rag.engine.library.pages import Chunks, Pages
 from rag.engine.library.saved_filters import SavedFilters
 from rag.engine.library.versions import Versions
 from rag.engine.matrix.matrices import Matrices
-from rag.engine.models import Models
 from rag.engine.operations import status
 from rag.engine.operations.data_export import Export
 from rag.engine.operations.settings import Settings
@@ -36,8 +35,7 @@ from rag.engine.users.audit_log import AuditLog
 from rag.engine.users.sharing import Sharing
 from rag.engine.workspace import SharedWorkspace, Workspace
 from rag.store.backup import backup, restore
-from rag.store.files.orphans import OrphanCleanup
-from rag.store.store import Store, UserStore
+from rag.store.store import UserStore
 from rag.store.users.audit_log import Subject
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
@@ -55,7 +53,7 @@ BY_SIMILARITY = types.RetrievalOptions(top_k=5, min_score=0.5, mode="vector", pa
 MIN_QUERY_CHARS = 3
 
 
-class Installation:
+class Installation(Resources):
     """The resources that all users share: one database, one file storage, one set of models, each opened on first use.
 
     `for_user` returns one user's engine. `settings`, `worker_tasks`, `accounts`, `logins` and `cleanup` act for all;
@@ -64,31 +62,11 @@ class Installation:
 
     def __init__(self, config: Config | None = None, **parts: Unpack[ResourceOverrides]) -> None:
         """Open nothing yet. `parts` replace what the settings would create."""
-        self._resources = Resources(config or load_config(), **parts)
-        self.worker_tasks = WorkerTasks(self._resources)
-        self.accounts = Accounts(self._resources)
-        self.logins = Logins(self._resources)
-        self.settings = Settings(self._resources.config, self._resources.preferences, self._resources.models)
-
-    @property
-    def config(self) -> Config:
-        """The settings from the environment."""
-        return self._resources.config
-
-    @property
-    def store(self) -> Store:
-        """The database, connected to on first use. Raises StoreError."""
-        return self._resources.store
-
-    @property
-    def models(self) -> Models:
-        """The models that a process shares."""
-        return self._resources.models
-
-    @property
-    def cleanup(self) -> OrphanCleanup:
-        """Finishing deletions, and finding files without an owner."""
-        return self._resources.cleanup
+        super().__init__(config or load_config(), **parts)
+        self.worker_tasks = WorkerTasks(self)
+        self.accounts = Accounts(self)
+        self.logins = Logins(self)
+        self.settings = Settings(self.config, self.preferences, self.models)
 
     def for_user(self, user_id: str, origin: types.RequestOrigin = UNKNOWN_ORIGIN) -> "RAGEngine":
         """Return a user's engine; `origin` is recorded in the audit log."""
@@ -96,7 +74,7 @@ class Installation:
 
     def workspace(self, user_id: str, origin: types.RequestOrigin = UNKNOWN_ORIGIN) -> Workspace:
         """Return a user's workspace."""
-        return Workspace(self._resources, user_id, origin)
+        return Workspace(self, user_id, origin)
 
     # --- authentication ---
 
@@ -156,7 +134,7 @@ class Installation:
             errors.StoreError: the database or the file storage fails.
         """
         store = self.store  # migrates the schema, so that every archive has a known one
-        manifest = backup.write(store.backup_url, self._resources.files, path, on_progress)
+        manifest = backup.write(store.backup_url, self.files, path, on_progress)
         status.record_backup(store, path, manifest)
         store.of(actor, origin).audit.add(
             "export", Subject("backup", name=path.name), documents=manifest.rows["documents"], files=len(manifest.files)
@@ -171,11 +149,7 @@ class Installation:
         Raises:
             errors.StoreError: the installation is not empty, or the database or the file storage fails.
         """
-        return restore.restore(self._resources.admin_url, self._resources.files, path, on_progress)
-
-    def close(self) -> None:
-        """Close all connections. This closes every user's engine."""
-        self._resources.close()
+        return restore.restore(self.admin_url, self.files, path, on_progress)
 
     def __enter__(self) -> Self:
         return self

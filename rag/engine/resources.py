@@ -60,7 +60,7 @@ class Resources:
 
     @property
     def store(self) -> Store:
-        """The database of `RAG_DATABASE_URL`, else the embedded server, which is started if needed."""
+        """The database of `RAG_DATABASE_URL`, else the embedded server, started if needed. Raises StoreError."""
         with self._lock:
             if self._store is None:
                 url = self.database_url
@@ -105,7 +105,7 @@ class Resources:
         return OrphanCleanup(self.store, self.files)
 
     def close(self) -> None:
-        """Close the connections and release the embedded server."""
+        """Close all connections and release the embedded server. This closes every user's engine."""
         with self._lock:
             if self._store is not None:
                 self._store.close()

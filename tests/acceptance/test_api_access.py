@@ -24,7 +24,7 @@ SECRET_TEXT = "The confidential merger of Acme is planned for May."
 def local(engine: RAGEngine, host: str = "127.0.0.1", **settings: object) -> TestClient:
     """A client on this machine, or at another address, of a server with other settings."""
     config = engine.config.model_copy(update=settings)
-    resources = engine.installation._resources
+    resources = engine.installation
     other = RAGEngine(config, store=resources.store, files=resources.files)
     return TestClient(create_app(other.installation), client=(host, 1), base_url="http://localhost:3001")
 

@@ -98,7 +98,7 @@ def seen(engine: RAGEngine) -> Seen:
     trash = [one for name in names for one in engine.documents.list(name, in_trash=True)]
     ready = [one for one in documents if one.status is DocumentStatus.READY]
     chunks = [chunk for one in ready for chunk in engine.chunks.list(one.id)]
-    vectors = engine.installation._resources.store.of(engine.user_id).chunks.vectors([chunk.id for chunk in chunks])
+    vectors = engine.installation.store.of(engine.user_id).chunks.vectors([chunk.id for chunk in chunks])
     asked = [(name, question) for name in names for question in QUESTIONS]
     answers = [engine.answer({"question": question, "indexName": name}) for name, question in asked]
     return Seen(

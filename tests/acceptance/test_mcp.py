@@ -462,7 +462,7 @@ def test_without_the_sdk_the_command_says_how_to_install_it(tmp_path: Path) -> N
 def served(engine: RAGEngine, *, api_key: pydantic.SecretStr | None = None, **options: Any) -> Iterator[str]:
     """The address of a server in this process; `api_key` is the setting RAG_API_KEY."""
     if api_key:
-        resources, config = engine.installation._resources, engine.config.model_copy(update={"rag_api_key": api_key})
+        resources, config = engine.installation, engine.config.model_copy(update={"rag_api_key": api_key})
         engine = RAGEngine(config, store=resources.store, files=resources.files)
     bound = listen("127.0.0.1", 0)
     server = uvicorn.Server(uvicorn.Config(http_app(lambda: engine.installation, **options), log_config=None))

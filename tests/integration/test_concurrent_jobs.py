@@ -92,7 +92,7 @@ def do_job(engine: RAGEngine) -> Job | None:
 
 
 def change(engine: RAGEngine, statement: str) -> None:
-    with psycopg.connect(engine.installation._resources.database_url) as connection:
+    with psycopg.connect(engine.installation.database_url) as connection:
         connection.execute(statement.encode())
 
 
@@ -129,7 +129,7 @@ RAGEngine(config, user_id="ada").installation.worker_tasks.run_next_job(lambda: 
 def test_a_matrix_whose_worker_is_killed_goes_on_at_the_next_question(
     engine: RAGEngine, job: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    url, folder = engine.installation._resources.database_url, engine.config.rag_data_dir
+    url, folder = engine.installation.database_url, engine.config.rag_data_dir
     assert forked.run(WORKER, url, folder, 4) == -signal.SIGKILL
     left = engine.jobs.get(job.id)
     assert (left.status, left.progress.done, left.progress.total) == ("running", 4, QUESTIONS)
@@ -169,7 +169,7 @@ def test_documents_that_were_read_again_are_not_read_a_third_time(
 
 
 def test_a_job_that_ends_its_worker_again_and_again_is_given_up(engine: RAGEngine, job: Job) -> None:
-    db = engine.installation._resources.store
+    db = engine.installation.store
     for attempt in range(MAX_ATTEMPTS):
         pass_time(engine)
         with db.job_scheduler.next() as taken:
@@ -297,7 +297,7 @@ def test_users_take_turns_and_small_jobs_come_first(db: Store) -> None:
 
 def test_a_matrix_is_weighed_by_its_cells(engine: RAGEngine, document_id: uuid.UUID) -> None:
     medium, large, small = (start(engine, count).id for count in (25, 50, 2))
-    assert order(engine.installation._resources.store) == [small, medium, large]
+    assert order(engine.installation.store) == [small, medium, large]
 
 
 def test_one_job_at_a_time_takes_files_into_an_index(db: Store) -> None:
@@ -331,7 +331,7 @@ def test_a_sync_that_finds_another_at_its_index_waits(engine: RAGEngine, tmp_pat
     (tmp_path / "folder" / "a.txt").write_text("The first.")
     index = engine.indexes.ensure()
     job = engine.jobs.start_reindex({"source": {"folderId": str(tmp_path / "folder")}})
-    documents = engine.installation._resources.store.of("ada").documents
+    documents = engine.installation.store.of("ada").documents
     with documents.lock(uuid.uuid5(index.id, "intake")) as claimed:  # as the command line has it
         assert claimed
         assert do_job(engine)
@@ -425,7 +425,7 @@ def test_a_job_gives_way_to_nobody_who_has_a_thread_or_does_not_wait(
     add_log(bob)
     served, _ = (start(bob).id for _ in range(2))
     watch(monkeypatch)
-    with engine.installation._resources.store.of("bob").jobs.lock(served):
+    with engine.installation.store.of("bob").jobs.lock(served):
         assert do_job(engine)
         assert [engine.jobs.get(one.id).status for one in (job, other)] == ["done", "queued"]
 
@@ -480,7 +480,7 @@ def test_a_job_lets_an_upload_go_first(engine: RAGEngine, job: Job, monkeypatch:
 def test_a_job_does_not_wait_for_ever_for_uploads(engine: RAGEngine, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker_tasks, "YIELD_SECONDS", 0.1)
     engine.documents.add(pdfs.plain(), "upload.pdf")
-    with engine.installation._resources.store.document_scheduler.next(Lane.READING) as taken:
+    with engine.installation.store.document_scheduler.next(Lane.READING) as taken:
         assert taken  # and takes long
         assert do_job(engine)
     assert engine.jobs.get(job.id).status == "done"

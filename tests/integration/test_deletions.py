@@ -291,7 +291,7 @@ def test_an_upload_that_comes_after_its_sweep_is_refused_and_leaves_no_row(datab
         with pytest.raises(errors.StoreError, match="again"):
             add(engine)
         assert engine.documents.list() == []
-        engine.installation._resources._files.on_step = lambda _: None  # type: ignore[union-attr]
+        engine.installation._files.on_step = lambda _: None  # type: ignore[union-attr]
         assert engine.files.original(add(engine).id).is_file()
 
 
@@ -479,7 +479,7 @@ def test_the_partial_file_of_a_killed_backup_is_deleted_by_the_next_one(
 def test_the_storage_is_cleaned_by_one_process_at_a_time(library: RAGEngine, tmp_path: Path) -> None:
     add(library, "a.pdf")
     stray(library, tmp_path)
-    deletions = library.installation._resources.store.all_deletions
+    deletions = library.installation.store.all_deletions
     with deletions.alone() as is_alone:
         assert is_alone
         assert found(library.installation.cleanup.find_orphans(delete=True, older_than=NOW)) == {}

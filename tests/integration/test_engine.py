@@ -53,7 +53,7 @@ def test_a_chat_and_the_reasons_are_as_the_settings_say(engine: RAGEngine) -> No
     by_meaning = RAGEngine(
         engine.config.model_copy(update={"rag_hybrid": False}),
         user_id="ada",
-        store=engine.installation._resources.store,
+        store=engine.installation.store,
     )
     chat = by_meaning.chats.start("Pears")
     turn = by_meaning.chats.ask(chat.id, "When does the harvest of pears begin?")

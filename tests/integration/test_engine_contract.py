@@ -135,7 +135,7 @@ def test_engine_query_respects_constraints(engine: RAGEngine) -> None:
 def test_engine_query_with_a_thousand_documents(engine: RAGEngine, create_test_file: Create) -> None:
     """How long it takes is measured by `python -m benchmarks contract`."""
     add_documents(engine, MADE)
-    with psycopg.connect(engine.installation._resources.database_url) as connection:
+    with psycopg.connect(engine.installation.database_url) as connection:
         multiplied.multiply(connection, CHUNKS, engine.user_id, (MANY - 1) // MADE)
     file_path = create_test_file("treaty.md", "# Treaty\nThe treaty of Lindmark was signed in a lighthouse.")
     engine.ingest([file_path])

@@ -102,7 +102,7 @@ def test_what_is_remembered_of_a_folder_has_no_key(engine: RAGEngine) -> None:
         source = {"folderId": "memory://ada:a-password@followed"}
         engine.sync_index({"source": source, "auth": {"apiKey": "sk-secret"}})
         index = engine.indexes.ensure()
-        (kept,) = engine.installation._resources.store.of("ada").indexes.followed(index.id)
+        (kept,) = engine.installation.store.of("ada").indexes.followed(index.id)
     finally:
         files.rm("/ada:a-password@followed", recursive=True)
     assert "memory://" in str(kept)

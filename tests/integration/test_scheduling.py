@@ -194,7 +194,7 @@ def pages_found(engine: RAGEngine, page: int, **retrieval: Any) -> list[int]:
 
 def chunk_rows(engine: RAGEngine, document: Document) -> tuple[int, int]:
     """How many chunks a document has in the database, and how many of them a vector."""
-    with psycopg.connect(engine.installation._resources.database_url) as connection:
+    with psycopg.connect(engine.installation.database_url) as connection:
         row = connection.execute(
             "SELECT count(*), count(embedding) FROM stored_chunks WHERE document_id = %s", [document.id]
         ).fetchone()
@@ -268,7 +268,7 @@ def test_claiming_a_finished_document_says_that_it_is_finished(
 
     def claim_late(connection: psycopg.Connection[Any], subject: dict[str, object]) -> bool:
         monkeypatch.undo()
-        db = engine.installation._resources.store
+        db = engine.installation.store
         change(db, "UPDATE documents SET status = 'queued', renewing = true WHERE id = %s", words_only.id)
         claimed = work_locks.try_lock(connection, subject)
         kept_off.append(do_next(engine, Lane.RENEWING))
@@ -285,7 +285,7 @@ def test_the_new_version_takes_over_in_one_moment(
     worker.run(engine.installation, wait=False)
     changed = tmp_path / "changed.pdf"
     changed.write_bytes(pdfs.plain(["The lighthouse of Skagen burns all night."]))
-    engine.installation._resources.files.of("ann").put(words_only.id, "original", changed)
+    engine.installation.files.of("ann").put(words_only.id, "original", changed)
     engine.documents.retry(words_only.id)
     embedder.asked.clear()
     embedder.may_go.clear()
@@ -458,7 +458,7 @@ def pass_time(db: Store, document: Document) -> None:
 def begin(engine: RAGEngine, document: Document) -> None:
     """The beginning of a document is searched, as it is while the rest of a long one is read."""
     text = "a zebra"
-    engine.installation._resources.store.of("ann").chunks.replace(
+    engine.installation.store.of("ann").chunks.replace(
         document.id,
         engine.indexes.ensure().space,
         parsed=make_parsed([text]),
@@ -472,7 +472,7 @@ def begin(engine: RAGEngine, document: Document) -> None:
 
 def test_a_document_that_ends_its_worker_again_and_again_is_given_up(engine: RAGEngine) -> None:
     document = engine.documents.add(pdfs.plain(), "a.pdf")
-    db = engine.installation._resources.store
+    db = engine.installation.store
     for attempt in range(MAX_ATTEMPTS):
         pass_time(db, document)
         with db.document_scheduler.next(Lane.READING) as taken:
@@ -528,7 +528,7 @@ def test_what_the_machine_lacks_is_no_fault_of_the_document(
     assert not do_next(engine, Lane.READING)
     assert engine.documents.get(note.id).searchable
     assert not engine.installation.store.document_scheduler.is_due()
-    pass_time(engine.installation._resources.store, document)
+    pass_time(engine.installation.store, document)
     assert engine.installation.store.document_scheduler.is_due()
     worker.run(engine.installation, wait=False)
     done = engine.documents.get(document.id)
@@ -547,7 +547,7 @@ def test_what_goes_on_failing_is_given_up_and_a_user_may_try_at_once(
             left = engine.documents.get(document.id)
             if left.retry_after:
                 pauses.append((left.retry_after - dt.datetime.now(dt.UTC)).total_seconds())
-            pass_time(engine.installation._resources.store, document)
+            pass_time(engine.installation.store, document)
     assert len(pauses) == MAX_ATTEMPTS - 1
     assert all(later > 2 * sooner for sooner, later in itertools.pairwise(pauses))
     assert (left.status, left.retry_after) == (DocumentStatus.FAILED, None)
@@ -591,7 +591,7 @@ def test_a_parser_that_is_killed_each_time_does_not_fail_its_document(
     left = engine.documents.get(document.id)
     assert len(killed) > 3
     assert (left.status, left.error_code) == (DocumentStatus.QUEUED, "reading_interrupted")
-    pass_time(engine.installation._resources.store, document)
+    pass_time(engine.installation.store, document)
     worker.run(engine.installation, wait=False)
     assert engine.documents.get(document.id).status is DocumentStatus.READY
 
@@ -609,7 +609,7 @@ def test_a_batch_of_vectors_that_fails_is_tried_again_in_its_lane(
     assert (left.status, left.searchable) == (DocumentStatus.EMBEDDING, True)
     assert (reading_progress(left) or "").startswith("tried again in")
     assert not do_next(engine, Lane.EMBEDDING)
-    pass_time(engine.installation._resources.store, words_only)
+    pass_time(engine.installation.store, words_only)
     worker.run(engine.installation, wait=False)
     assert engine.documents.get(words_only.id).status is DocumentStatus.READY
 
@@ -618,7 +618,7 @@ def test_a_worker_that_stops_leaves_its_document_to_the_next(engine: RAGEngine) 
     document = engine.documents.add(fleet(), "fleet.pdf")
     assert engine.installation.worker_tasks.process_next(Lane.READING, lambda: True)
     assert engine.documents.get(document.id).status is DocumentStatus.PARSING
-    with engine.installation._resources.store.document_scheduler.next(Lane.READING) as taken:
+    with engine.installation.store.document_scheduler.next(Lane.READING) as taken:
         assert taken is not None
         assert taken.attempts == 1
     worker.run(engine.installation, wait=False)

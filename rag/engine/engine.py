@@ -16,7 +16,7 @@ from rag.engine.jobs.worker_tasks import WorkerTasks
 from rag.engine.library.annotations import Annotations
 from rag.engine.library.documents import Documents
 from rag.engine.library.files import Files
-from rag.engine.library.pages import Chunks, Pages
+from rag.engine.library.pages import Pages
 from rag.engine.library.saved_filters import SavedFilters
 from rag.engine.library.versions import Versions
 from rag.engine.matrix.matrices import Matrices
@@ -198,7 +198,6 @@ class RAGEngine:
         self.versions = Versions(workspace)
         self.files = Files(workspace)
         self.pages = Pages(workspace)
-        self.chunks = Chunks(workspace)
         self.questions = Questions(workspace)
         self.chats = Chats(workspace, self.questions)
         self.answers = Answers(workspace, self.chats, self.questions)

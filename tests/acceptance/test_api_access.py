@@ -215,7 +215,7 @@ def victim(engine: RAGEngine) -> dict[str, str]:
     trashed = owner.documents.add(pdfs.plain(["Old plans."]), "old.pdf", enqueue=False)
     owner.documents.trash([trashed.id])
     chat = owner.chats.start("The merger")
-    owner.chats.append(chat.id, "user", SECRET_TEXT)
+    owner.store.conversations.append(chat.id, "user", SECRET_TEXT)
     message = owner.chats.ask(chat.id, SECRET_TEXT)
     link = owner.answers.share(chat.id, {"grantee": "friend"})
     note = owner.annotations.add(
@@ -227,7 +227,7 @@ def victim(engine: RAGEngine) -> dict[str, str]:
     return {
         "document": str(document.id),
         "trashed": str(trashed.id),
-        "chunk": str(owner.chunks.list(document.id)[0].id),
+        "chunk": str(owner.store.chunks.of_document(document.id)[0].id),
         "index": str(owner.indexes.ensure().id),
         "chat": str(chat.id),
         "job": str(job.id),

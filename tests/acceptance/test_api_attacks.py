@@ -266,7 +266,7 @@ def test_an_admins_key_reads_no_folder_out_of_the_roots(rooted: tuple[RAGEngine,
     client = TestClient(create_app(engine.installation), headers={"x-api-key": api.SHARED_KEY})
     response = client.post("/reindex", json={"source": {"folderId": source.replace("{root}", str(root))}})
     assert api.error_of(response) == (403, "forbidden")
-    assert engine.jobs.list() == []
+    assert engine.store.jobs.list() == []
 
 
 def test_a_link_out_of_the_roots_is_not_followed(rooted: tuple[RAGEngine, Path]) -> None:

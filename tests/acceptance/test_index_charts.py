@@ -65,7 +65,9 @@ def test_the_map_has_every_chunk_and_says_how_much_it_shows(app: AppTest, engine
     (chart,) = drawn(app)
     points = {point["id"]: point["document"] for point in chart}
     documents = engine.documents.list()
-    chunks = {str(chunk.id): document.name for document in documents for chunk in engine.chunks.list(document.id)}
+    chunks = {
+        str(chunk.id): document.name for document in documents for chunk in engine.store.chunks.of_document(document.id)
+    }
     assert points == chunks
     assert any("of their differences" in caption.value and "%" in caption.value for caption in app.caption)
 

@@ -269,7 +269,7 @@ def test_a_page_is_read_without_a_passage(engine: RAGEngine) -> None:
 
 
 def test_a_passage_is_opened_only_as_a_part_of_its_document(engine: RAGEngine) -> None:
-    passage_id = str(engine.chunks.list(uuid.UUID(id_of(engine, "orchard.pdf")))[0].id)
+    passage_id = str(engine.store.chunks.of_document(uuid.UUID(id_of(engine, "orchard.pdf")))[0].id)
     harbour = id_of(engine, "harbour.pdf")
     assert "has no passage" in refused(call(engine, "get_passage", document_id=harbour, passage_id=passage_id))
 
@@ -360,7 +360,7 @@ def test_a_passage_that_does_not_exist_gets_a_message(
 def test_another_user_s_documents_do_not_exist(engine: RAGEngine) -> None:
     ada = engine.installation.for_user("ada")
     document_id = id_of(ada, "secret.pdf")
-    passage_id = str(ada.chunks.list(uuid.UUID(document_id))[0].id)
+    passage_id = str(ada.store.chunks.of_document(uuid.UUID(document_id))[0].id)
     for arguments in ({"page": 1}, {"passage_id": passage_id}):
         message = refused(call(engine, "get_passage", document_id=document_id, **arguments))
         nowhere = refused(call(engine, "get_passage", document_id=str(uuid.UUID(int=1)), **arguments))

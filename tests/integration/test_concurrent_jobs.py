@@ -40,7 +40,7 @@ def start(engine: RAGEngine, count: int = QUESTIONS, word: str = "Question") -> 
     questions = [{"text": f"{word} {number}?"} for number in range(count)]
     matrix = engine.matrices.create({"name": word, "documentIds": [document.id], "questions": questions})
     assert matrix.job_id
-    return engine.jobs.get(matrix.job_id)
+    return engine.store.jobs.get(matrix.job_id)
 
 
 @pytest.fixture
@@ -131,12 +131,12 @@ def test_a_matrix_whose_worker_is_killed_goes_on_at_the_next_question(
 ) -> None:
     url, folder = engine.installation.database_url, engine.config.rag_data_dir
     assert forked.run(WORKER, url, folder, 4) == -signal.SIGKILL
-    left = engine.jobs.get(job.id)
+    left = engine.store.jobs.get(job.id)
     assert (left.status, left.progress.done, left.progress.total) == ("running", 4, QUESTIONS)
     shown = list[int]()
-    asked = watch(monkeypatch, lambda _: shown.append(engine.jobs.get(job.id).progress.done))
+    asked = watch(monkeypatch, lambda _: shown.append(engine.store.jobs.get(job.id).progress.done))
     worker.run(engine.installation, wait=False)
-    done = engine.jobs.get(job.id)
+    done = engine.store.jobs.get(job.id)
     assert (asked, shown) == (["Question 4?", "Question 5?"], [4, 5])
     assert (done.status, done.progress.done) == ("done", QUESTIONS)
     assert done.started_at == left.started_at
@@ -163,7 +163,7 @@ def test_documents_that_were_read_again_are_not_read_a_third_time(
         do_job(engine)
     do_job(engine)
     assert read == [other.id, document_id, document_id]
-    done = engine.jobs.get(job.id)
+    done = engine.store.jobs.get(job.id)
     assert done.result is not None
     assert (done.status, done.result["ready"]) == ("done", 2)
 
@@ -179,7 +179,7 @@ def test_a_job_that_ends_its_worker_again_and_again_is_given_up(engine: RAGEngin
             assert (again is None) == (attempt > 0)
     pass_time(engine)
     assert do_job(engine)
-    given_up = engine.jobs.get(job.id)
+    given_up = engine.store.jobs.get(job.id)
     assert (given_up.status, given_up.error_code) == ("failed", "reading_interrupted")
     assert "ended every time" in (given_up.error or "")
 
@@ -193,7 +193,7 @@ def test_a_job_that_could_not_go_on_does_so_later(engine: RAGEngine, job: Job, m
         asked = watch(full, refuse)
         assert do_job(engine)
     assert len(asked) == 4
-    left = engine.jobs.get(job.id)
+    left = engine.store.jobs.get(job.id)
     assert (left.status, left.error) == ("queued", "The database's disk is full.")
     assert left.retry_after
     assert do_job(engine) is None
@@ -201,7 +201,11 @@ def test_a_job_that_could_not_go_on_does_so_later(engine: RAGEngine, job: Job, m
     assert engine.installation.store.document_scheduler.is_due()
     asked = watch(monkeypatch)
     worker.run(engine.installation, wait=False)
-    assert (asked[0], engine.jobs.get(job.id).status, engine.jobs.get(job.id).error) == ("Question 3?", "done", None)
+    assert (asked[0], engine.store.jobs.get(job.id).status, engine.store.jobs.get(job.id).error) == (
+        "Question 3?",
+        "done",
+        None,
+    )
 
 
 def test_a_worker_that_stops_leaves_its_job_to_the_next(
@@ -211,7 +215,7 @@ def test_a_worker_that_stops_leaves_its_job_to_the_next(
     for _ in range(MAX_ATTEMPTS + 1):
         engine.installation.worker_tasks.run_next_job(lambda: len(asked) % 2 == 1)
         asked.append("stopped")
-    assert engine.jobs.get(job.id).status == "done"
+    assert engine.store.jobs.get(job.id).status == "done"
     assert [query for query in asked if query != "stopped"] == [f"Question {n}?" for n in range(QUESTIONS)]
 
 
@@ -219,33 +223,33 @@ def test_a_worker_that_stops_leaves_its_job_to_the_next(
 
 
 def test_a_job_that_waits_is_cancelled(engine: RAGEngine, job: Job) -> None:
-    cancelled = engine.jobs.cancel(job.id)
+    cancelled = engine.store.jobs.cancel(job.id)
     assert (cancelled.status, cancelled.error_code, cancelled.result) == ("cancelled", "cancelled", None)
     assert cancelled.finished_at
     assert do_job(engine) is None
-    assert engine.jobs.cancel(job.id) == cancelled
+    assert engine.store.jobs.cancel(job.id) == cancelled
     with pytest.raises(errors.NotFoundError):
-        engine.jobs.cancel(uuid.uuid4())
+        engine.store.jobs.cancel(uuid.uuid4())
     with pytest.raises(errors.NotFoundError):
-        engine.installation.for_user("bob").jobs.cancel(job.id)
+        engine.installation.for_user("bob").store.jobs.cancel(job.id)
 
 
 def test_a_running_job_ends_after_its_question(engine: RAGEngine, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     def cancel(query: str) -> None:
         if query == "Question 2?":
-            engine.jobs.cancel(job.id)
+            engine.store.jobs.cancel(job.id)
 
     asked = watch(monkeypatch, cancel)
     worker.run(engine.installation, wait=False)
     assert len(asked) == 3
-    assert (engine.jobs.get(job.id).status, engine.jobs.get(job.id).result) == ("cancelled", None)
+    assert (engine.store.jobs.get(job.id).status, engine.store.jobs.get(job.id).result) == ("cancelled", None)
 
 
 def test_a_sync_ends_after_its_file(engine: RAGEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     job = engine.jobs.start_reindex({"source": {"folderId": str(folder_of(tmp_path / "a", 3))}})
-    taken = watch_files(monkeypatch, lambda: engine.jobs.cancel(job.id))
+    taken = watch_files(monkeypatch, lambda: engine.store.jobs.cancel(job.id))
     worker.run(engine.installation, wait=False)
-    assert (engine.jobs.get(job.id).status, len(taken)) == ("cancelled", 1)
+    assert (engine.store.jobs.get(job.id).status, len(taken)) == ("cancelled", 1)
 
 
 def test_a_reindex_that_follows_folders_ends_after_its_file(
@@ -255,9 +259,9 @@ def test_a_reindex_that_follows_folders_ends_after_its_file(
         engine.sync_index({"source": {"folderId": str(folder_of(tmp_path / name, 1))}})
         folder_of(tmp_path / name, 3)
     job = engine.jobs.start_reindex()
-    taken = watch_files(monkeypatch, lambda: engine.jobs.cancel(job.id))
+    taken = watch_files(monkeypatch, lambda: engine.store.jobs.cancel(job.id))
     worker.run(engine.installation, wait=False)
-    assert (engine.jobs.get(job.id).status, len(taken)) == ("cancelled", 1)
+    assert (engine.store.jobs.get(job.id).status, len(taken)) == ("cancelled", 1)
     assert "follows" not in caplog.text
 
 
@@ -271,7 +275,7 @@ def test_matrices_are_filled_side_by_side(
     jobs = [start(engine, 2) for _ in range(2)]
     watch(monkeypatch, lambda _: both.wait())
     worker.run(engine.installation, wait=False, concurrency=2)
-    assert [engine.jobs.get(job.id).status for job in jobs] == ["done", "done"]
+    assert [engine.store.jobs.get(job.id).status for job in jobs] == ["done", "done"]
 
 
 def order(db: Store) -> list[uuid.UUID]:
@@ -335,10 +339,10 @@ def test_a_sync_that_finds_another_at_its_index_waits(engine: RAGEngine, tmp_pat
     with documents.lock(uuid.uuid5(index.id, "intake")) as claimed:  # as the command line has it
         assert claimed
         assert do_job(engine)
-    assert (engine.jobs.get(job.id).status, engine.jobs.get(job.id).error_code) == ("queued", "index")
+    assert (engine.store.jobs.get(job.id).status, engine.store.jobs.get(job.id).error_code) == ("queued", "index")
     pass_time(engine)
     assert do_job(engine)
-    assert engine.jobs.get(job.id).status == "done"
+    assert engine.store.jobs.get(job.id).status == "done"
 
 
 # --- In turns -----------------------------------------------------------------------------------------
@@ -360,20 +364,20 @@ def test_a_short_job_is_done_before_long_ones_of_another_user_that_have_all_thre
         word, _, number = query.rstrip("?").partition(" ")
         if word not in long:
             return
-        job = engine.jobs.get(long[word])
+        job = engine.store.jobs.get(long[word])
         assert job.status == "running"
         shown[word].append(job.progress.done)
         if number == "0":
             both.wait()  # each has a thread
         elif number == "39":
-            waited.append(bob.jobs.get(short[0]).status)
+            waited.append(bob.store.jobs.get(short[0]).status)
 
     asked = watch(monkeypatch, look)
     worker.run(engine.installation, wait=False, concurrency=2)
     assert waited == ["done", "done"]
     assert shown == {word: [*range(40)] for word in long}
     assert len(asked) == len({*asked}) == 83
-    assert {engine.jobs.get(job).status for job in long.values()} == {"done"}
+    assert {engine.store.jobs.get(job).status for job in long.values()} == {"done"}
 
 
 class TwoSteps:
@@ -406,12 +410,12 @@ def test_a_sync_that_gave_way_goes_on_at_the_next_file(
         folder = folder_of(tmp_path / user.user_id, 3)
         jobs.append((user, user.jobs.start_reindex({"source": {"folderId": str(folder)}}).id))
     assert do_job(engine)
-    left = engine.jobs.get(jobs[0][1])
+    left = engine.store.jobs.get(jobs[0][1])
     assert (left.status, left.progress.done, left.finished_at, left.retry_after) == ("running", 2, None, None)
     worker.run(engine.installation, wait=False, concurrency=1)
     assert taken == ["ada 0.txt", "ada 1.txt", "bob 0.txt", "bob 1.txt", "ada 2.txt", "bob 2.txt"]
     for user, job_id in jobs:
-        done = user.jobs.get(job_id)
+        done = user.store.jobs.get(job_id)
         assert done.result is not None
         assert (done.status, done.result["added"], done.result["unchanged"], done.progress.done) == ("done", 3, 0, 3)
 
@@ -427,7 +431,7 @@ def test_a_job_gives_way_to_nobody_who_has_a_thread_or_does_not_wait(
     watch(monkeypatch)
     with engine.installation.store.of("bob").jobs.lock(served):
         assert do_job(engine)
-        assert [engine.jobs.get(one.id).status for one in (job, other)] == ["done", "queued"]
+        assert [engine.store.jobs.get(one.id).status for one in (job, other)] == ["done", "queued"]
 
 
 def test_a_turn_is_long_enough_to_get_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -473,7 +477,7 @@ def test_a_job_lets_an_upload_go_first(engine: RAGEngine, job: Job, monkeypatch:
     watch(monkeypatch, upload)
     assert do_job(engine)
     readers[0].join()
-    assert engine.jobs.get(job.id).status == "done"
+    assert engine.store.jobs.get(job.id).status == "done"
     assert ready == [True] * (QUESTIONS - 2)
 
 
@@ -483,4 +487,4 @@ def test_a_job_does_not_wait_for_ever_for_uploads(engine: RAGEngine, job: Job, m
     with engine.installation.store.document_scheduler.next(Lane.READING) as taken:
         assert taken  # and takes long
         assert do_job(engine)
-    assert engine.jobs.get(job.id).status == "done"
+    assert engine.store.jobs.get(job.id).status == "done"

@@ -57,7 +57,7 @@ def chunk_ids_for(engine: RAGEngine, file_path: str) -> list[uuid.UUID]:
         chunk.id
         for document in engine.documents.list()
         if document.source == file_path
-        for chunk in engine.chunks.list(document.id)
+        for chunk in engine.store.chunks.of_document(document.id)
     ]
 
 

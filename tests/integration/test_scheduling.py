@@ -401,7 +401,7 @@ def test_a_cancelled_second_reading_leaves_a_document_as_it_was(engine: RAGEngin
 
     after = engine.documents.process(ready.id, cancel, again=True)
     assert (after.status, after.error_code, after.indexed_at) == (DocumentStatus.READY, None, ready.indexed_at)
-    assert [chunk.id for chunk in engine.chunks.list(ready.id)]
+    assert [chunk.id for chunk in engine.store.chunks.of_document(ready.id)]
     assert pages_found(engine, 7)[0] == 7
     assert not do_next(engine, Lane.RENEWING)
 

@@ -159,6 +159,7 @@ READS: dict[str, Callable[[SharedStore, Team], object]] = {
     "chunks.lexical": lambda s, t: s.chunks.lexical(Scope(index_id=t.owner.index.id), TEXT, 5).chunks,
     "chunks.of_document": lambda s, t: s.chunks.of_document(t.document.id),
     "chunks.get": lambda s, t: s.chunks.get([_chunk(t)]),
+    "chunks.find": lambda s, t: s.chunks.find(_chunk(t)),
     "chunks.vectors": lambda s, t: s.chunks.vectors([_chunk(t)]),
     "chunks.in_scope": lambda s, t: s.chunks.in_scope(Scope(index_id=t.owner.index.id), [_chunk(t)]),
     "chunks.with_words": lambda s, t: s.chunks.with_words(t.owner.index.id, "whole team", 5),

@@ -7,7 +7,7 @@ import functools
 import itertools
 import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from rapidfuzz import fuzz
 
@@ -94,26 +94,6 @@ class Chats:
         if conversation.index_owner is None or self._workspace.is_shared(conversation.index_id):
             return turns
         return [turn.model_copy(update={"response": turn.response and _only_quotes(turn.response)}) for turn in turns]
-
-    def append(
-        self,
-        conversation_id: uuid.UUID,
-        role: Literal["user", "assistant"],
-        content: str,
-        response: types.AnswerResponse | None = None,
-        *,
-        beside: uuid.UUID | None = None,
-    ) -> types.ChatMessage:
-        """Save a turn at the end of the chat, or as an alternative `beside` another turn.
-
-        An answer without a response is one that is being written, or broke off: it is not checked, others never see it,
-        and it is no history for later questions.
-
-        Raises NotFoundError if there is no such chat, or no such turn of the same role in it.
-        """
-        return self._workspace.store.conversations.append(
-            conversation_id, role=role, content=content, response=response, beside=beside
-        )
 
     def request(
         self,
@@ -340,10 +320,6 @@ class Answers:
             raise errors.NotFoundError(
                 N_("There is no link {id}. List what you show others and check the id."), id=link_id
             )
-
-    def shared_with_me(self) -> builtins.list[types.SharedAnswer]:
-        """Return what is shared with the user, latest first."""
-        return self._workspace.store.answer_links.shared_with_me()
 
     def shared_turns(self, link_id: uuid.UUID) -> builtins.list[types.ChatMessage]:
         """Return the turns of a share; an answer that the user may not read is replaced by a notice.

@@ -102,27 +102,14 @@ class Jobs:
         """Sync an index with every folder that it follows. See `Folders.refresh`."""
         return Folders(self._workspace).refresh(self._workspace.requested_index(index_name), on_file)
 
-    def list(
-        self, *, kind: types.JobKind | None = None, limit: int | None = None, offset: int = 0
-    ) -> builtins.list[types.Job]:
-        """Return the user's jobs without their results, latest first."""
-        return self._workspace.store.jobs.list(kind=kind, limit=limit, offset=offset)
-
-    def get(self, job_id: uuid.UUID) -> types.Job:
-        """Return a job with its result. Raises NotFoundError."""
-        return self._workspace.store.jobs.get(job_id)
-
-    def cancel(self, job_id: uuid.UUID) -> types.Job:
-        """Cancel a job after its current step; what is done stays. Finished jobs are ignored. Raises NotFoundError."""
-        return self._workspace.store.jobs.cancel(job_id)
-
     def run(self, job_id: uuid.UUID) -> types.Job:
         """Run a job in this process from its last checkpoint; a failure is recorded on it.
 
         Does nothing if it has finished or runs elsewhere.
         """
-        with self._workspace.store.jobs.lock(job_id) as claimed:
-            return self.run_locked(job_id) if claimed else self.get(job_id)
+        jobs = self._workspace.store.jobs
+        with jobs.lock(job_id) as claimed:
+            return self.run_locked(job_id) if claimed else jobs.get(job_id)
 
     def run_locked(self, job_id: uuid.UUID, between: Callable[[], None] = lambda: None) -> types.Job:
         """Run a job that this process has locked.

@@ -1,4 +1,4 @@
-"""Pages and chunks of documents: text, pictures, outlines, word search, and copies with highlighted quotes."""
+"""Pages of documents: text, pictures, outlines, word search, and copies with highlighted quotes."""
 
 import re
 import uuid
@@ -156,26 +156,3 @@ def find_words(words: str, text: str) -> Iterator[types.Span]:
 def _letter(letter: str) -> str:
     alike = next((group for group in INTERCHANGEABLE if letter in group), None)
     return f"[{re.escape(alike)}]" if alike else re.escape(letter)
-
-
-class Chunks:
-    """Chunks of one user's documents."""
-
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
-
-    def list(
-        self, document_id: uuid.UUID, page_number: int | None = None, *, limit: int | None = None, offset: int = 0
-    ) -> list[types.Chunk]:
-        """Return a document's chunks in reading order, or those on one page; none if it is in the trash."""
-        return self._workspace.store.chunks.of_document(
-            document_id, page_number=page_number, limit=limit, offset=offset
-        )
-
-    def get(self, chunk_id: uuid.UUID) -> types.Chunk:
-        """Return a chunk, of a document in the trash or not. Raises NotFoundError."""
-        for chunk, *_ in self._workspace.store.chunks.get([chunk_id]):
-            return chunk
-        raise errors.NotFoundError(
-            N_("There is no chunk {id}. Search again: its document may have been re-read."), id=chunk_id
-        )

@@ -22,10 +22,6 @@ class Sharing:
         index = self._workspace.find_index(index_name) if index_name else None
         return self._workspace.store.shares.list(index.id if index else None)
 
-    def shared_with_me(self) -> builtins.list[types.SharedIndex]:
-        """Return the collections shared with the user, by name."""
-        return self._workspace.store.shares.shared_with_me()
-
     @property
     def allowed(self) -> bool:
         """Whether the user may share: curators, admins, and the only user of an installation."""
@@ -80,7 +76,9 @@ class Sharing:
         """
         if name.startswith(SHARED_PREFIX):
             name = name.removeprefix(SHARED_PREFIX)
-            ids = [shared.index.id for shared in self.shared_with_me() if shared.index.name == name]
+            ids = [
+                shared.index.id for shared in self._workspace.store.shares.shared_with_me() if shared.index.name == name
+            ]
             if not ids:
                 raise errors.NotFoundError(
                     N_("Nothing called {name} is shared with you. List what is."), name=repr(name)

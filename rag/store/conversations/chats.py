@@ -78,15 +78,17 @@ class Conversations:
     def append(
         self,
         conversation_id: uuid.UUID,
-        *,
         role: Literal["user", "assistant"],
         content: str,
         response: types.AnswerResponse | None = None,
+        *,
         beside: uuid.UUID | None = None,
     ) -> types.ChatMessage:
         """Add a turn, an assistant's with its whole response: at the end, or as an alternative to the turn `beside`.
 
-        Raises NotFoundError.
+        An answer without a response is one that is being written, or broke off: it is not checked, others never see it,
+        and it is no history for later questions. Raises NotFoundError if there is no such chat, or in it no such turn
+        of the same role.
         """
         values = {"id": uuid.uuid4(), "role": role, "content": content, "beside": beside}
         response_json = _to_json(response) if response else None

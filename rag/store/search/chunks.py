@@ -191,6 +191,14 @@ class Chunks:
         }
         return [chunks[chunk_id] for chunk_id in ids if chunk_id in chunks]
 
+    def find(self, chunk_id: uuid.UUID) -> types.Chunk:
+        """Return a chunk, of a document in the trash or not. Raises NotFoundError."""
+        for chunk, _ in self.get([chunk_id]):
+            return chunk
+        raise errors.NotFoundError(
+            N_("There is no chunk {id}. Search again: its document may have been re-read."), id=chunk_id
+        )
+
     def with_words(self, index_id: uuid.UUID, words: str, limit: int) -> list[types.Finding]:
         """Return the chunks of an index that contain a phrase, with any case and whitespace.
 

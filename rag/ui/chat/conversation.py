@@ -229,7 +229,10 @@ def _ask(question: str, beside: uuid.UUID | None = None, *, document_ids: tuple[
     if current is None:
         current = engine.chats.start(question[:TITLE_CHARS], document_ids=document_ids).id
     _write(
-        current, question, document_ids, turn=lambda: engine.chats.append(current, "user", question, beside=beside).id
+        current,
+        question,
+        document_ids,
+        turn=lambda: engine.store.conversations.append(current, "user", question, beside=beside).id,
     )
 
 

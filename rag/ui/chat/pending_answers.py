@@ -112,7 +112,9 @@ class PendingAnswer:
     def _save(self, answer: types.AnswerResponse | str) -> None:
         if self._saved is None:
             text, response = (answer, None) if isinstance(answer, str) else (answer.answer, answer)
-            turn = self._engine.chats.append(self._conversation_id, "assistant", text, response, beside=self.beside)
+            turn = self._engine.store.conversations.append(
+                self._conversation_id, "assistant", text, response, beside=self.beside
+            )
             self._saved = turn.id
         else:
             self._engine.store.conversations.replace_answer(self._conversation_id, self._saved, answer)

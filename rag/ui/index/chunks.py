@@ -69,7 +69,7 @@ def chunks_by_page() -> None:
             document = documents[document_id]
             last = max(document.page_count, 1)
             number = int(st.number_input(_("Page"), 1, last, width=130, key=PAGE.format(document.id)))
-        chunks = session.engine().chunks.list(document.id, page_number=number)
+        chunks = session.engine().store.chunks.of_document(document.id, page_number=number)
         list_key = f"chunk-{number}-{chunks[0].id if chunks else ''}"
         position = _chunk_list(chunks, number, list_key) if chunks else None
         if not chunks:
@@ -194,7 +194,7 @@ def _map_chunk() -> None:
         st.caption(_("Click a point to see its chunk on its page."))
         return
     try:
-        chunk = session.engine().chunks.get(chunk_id)
+        chunk = session.engine().store.chunks.find(chunk_id)
     except errors.NotFoundError:
         st.caption(_("This chunk no longer exists: its document was deleted or read again."))
         return

@@ -87,7 +87,7 @@ class Caller(NamedTuple):
     @property
     def _is_operator(self) -> bool:
         """Whether this is the operator of the installation: with `RAG_API_KEY`, or on this machine without any key."""
-        from rag.engine.users.api_keys import SHARED_KEY
+        from rag.engine.users.accounts import SHARED_KEY
 
         return self.key is None or self.key.id == SHARED_KEY.id
 

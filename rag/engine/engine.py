@@ -13,10 +13,9 @@ from rag.engine.ingestion.document_reader import DocumentReader
 from rag.engine.ingestion.folders import Folders, OnFile
 from rag.engine.jobs.jobs import Jobs
 from rag.engine.jobs.worker_tasks import WorkerTasks
-from rag.engine.library.annotations import Annotations
 from rag.engine.library.documents import Documents
 from rag.engine.library.files import Files
-from rag.engine.library.pages import Pages
+from rag.engine.library.pages import Annotations, Pages
 from rag.engine.library.saved_filters import SavedFilters
 from rag.engine.library.versions import Versions
 from rag.engine.matrix.matrices import Matrices
@@ -27,13 +26,12 @@ from rag.engine.questions.answerer import Answerer
 from rag.engine.questions.questions import Questions
 from rag.engine.questions.search import Search
 from rag.engine.request_parsing import parse
-from rag.engine.resources import UNKNOWN_ORIGIN, ResourceOverrides, Resources
 from rag.engine.retrieval_api import RetrievalApi
-from rag.engine.users import api_keys
+from rag.engine.users import accounts
 from rag.engine.users.accounts import Accounts, Logins, Profile
 from rag.engine.users.audit_log import AuditLog
 from rag.engine.users.sharing import Sharing
-from rag.engine.workspace import SharedWorkspace, Workspace
+from rag.engine.workspace import UNKNOWN_ORIGIN, ResourceOverrides, Resources, SharedWorkspace, Workspace
 from rag.store.backup import backup, restore
 from rag.store.store import UserStore
 from rag.store.users.audit_log import Subject
@@ -79,8 +77,8 @@ class Installation(Resources):
     # --- authentication ---
 
     def authenticate(self, secret: str) -> types.ApiKey | None:
-        """Return the valid API key with this secret, or None. See `api_keys.authenticate`."""
-        return api_keys.authenticate(self.config, lambda: self.store, secret)
+        """Return the valid API key with this secret, or None. See `accounts.authenticate`."""
+        return accounts.authenticate(self.config, lambda: self.store, secret)
 
     def keys_exist(self) -> bool:
         """Whether `RAG_API_KEY` is set or any user has a key that is not revoked."""
@@ -205,7 +203,7 @@ class RAGEngine:
         self.retrieval_api = RetrievalApi(workspace)
         self.jobs = Jobs(workspace, self.documents, self.questions)
         self.matrices = Matrices(workspace, self.questions)
-        self.keys = api_keys.UserKeys(lambda: workspace.store.api_keys)
+        self.keys = accounts.UserKeys(lambda: workspace.store.api_keys)
         self.profile = Profile(workspace)
         self.filters = SavedFilters(workspace)
         self.annotations = Annotations(workspace)

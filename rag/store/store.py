@@ -27,18 +27,16 @@ from rag.store.library.documents import (
     Sources,
     Versions,
 )
-from rag.store.library.indexes import Indexes
-from rag.store.library.saved_filters import SavedFilters
+from rag.store.library.indexes import Indexes, SavedFilters
 from rag.store.search.chunks import Chunks, Pages, Vectors
 from rag.store.search.dense import DenseSearch
 from rag.store.search.embedding_generations import Generations
 from rag.store.server import database_roles, migrations, timeouts
 from rag.store.server.database import UNKNOWN_ORIGIN, Database, UserDatabase, connect, store_errors
 from rag.store.server.read_replica import ReplicatedDatabase
-from rag.store.users import accounts, api_keys
-from rag.store.users.accounts import Logins
+from rag.store.users import accounts
+from rag.store.users.accounts import Logins, RateLimits
 from rag.store.users.audit_log import Audit, AuditOfAllUsers
-from rag.store.users.rate_limits import RateLimits
 from rag.store.users.shares import SharedChunks, SharedDatabase, SharedDeletions, Shares
 
 
@@ -70,7 +68,7 @@ class UserStore:
     answer_links = cached_property(lambda store: AnswerLinks(store.database))
     account = cached_property(lambda store: accounts.OwnAccount(store.database))
     logins = cached_property(lambda store: Logins(store.database))
-    api_keys = cached_property(lambda store: api_keys.ApiKeys(store.database))
+    api_keys = cached_property(lambda store: accounts.ApiKeys(store.database))
     jobs = cached_property(lambda store: Jobs(store.database))
     saved_filters = cached_property(lambda store: SavedFilters(store.database))
     annotations = cached_property(lambda store: Annotations(store.database, store.documents))

@@ -13,7 +13,7 @@ from rag import worker
 from rag.access.rate_limits import FAILURES_PER_MINUTE
 from rag.api import create_app
 from rag.engine import RAGEngine
-from rag.engine.users.api_keys import SHARED_KEY
+from rag.engine.users.accounts import SHARED_KEY
 from rag.types import Role
 from tests import pdfs
 from tests.acceptance import api

@@ -12,8 +12,7 @@ from typing import Any, Protocol
 
 from rag import errors, parsing, providers, types
 from rag.engine.ingestion.document_reader import TRANSIENT_CODES, DocumentReader
-from rag.engine.library.attachments import Attachments
-from rag.engine.library.files import Originals, sha256_of
+from rag.engine.library.files import Attachments, Originals, sha256_of
 from rag.engine.models import DEFAULT_AUTH, DEFAULT_PROVIDER_OPTIONS
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace

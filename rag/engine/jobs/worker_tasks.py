@@ -10,8 +10,7 @@ from rag.engine.ingestion.document_reader import DocumentReader
 from rag.engine.jobs.jobs import Jobs
 from rag.engine.library.documents import Documents
 from rag.engine.questions.questions import Questions
-from rag.engine.resources import Resources
-from rag.engine.workspace import Workspace
+from rag.engine.workspace import Resources, Workspace
 from rag.store.jobs.scheduling import MAX_ATTEMPTS
 
 YIELD_SECONDS = 5.0

@@ -8,8 +8,7 @@ from typing import Any
 
 from rag import errors, ingestion, tracing, types
 from rag.engine.ingestion.document_reader import DocumentReader
-from rag.engine.library.attachments import Attachments
-from rag.engine.library.files import FileContent, Originals, as_file, display_name, sha256_of
+from rag.engine.library.files import Attachments, FileContent, Originals, as_file, display_name, sha256_of
 from rag.engine.library.saved_filters import resolve_filters
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace

@@ -3,10 +3,11 @@
 import re
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from rag import errors, parsing, types
+from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
 from rag.export import Translate, mark_of, reason_of
 from rag.ingestion.chunking import SECTION_SEPARATOR
@@ -156,3 +157,22 @@ def find_words(words: str, text: str) -> Iterator[types.Span]:
 def _letter(letter: str) -> str:
     alike = next((group for group in INTERCHANGEABLE if letter in group), None)
     return f"[{re.escape(alike)}]" if alike else re.escape(letter)
+
+
+class Annotations:
+    """One user's highlights and notes; they are private, also in shared documents."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def add(self, document_id: uuid.UUID, request: types.AnnotationRequest | Mapping[str, Any]) -> types.Annotation:
+        """Highlight a region, with or without a note. Raises ValidationError and NotFoundError."""
+        parsed = parse(types.AnnotationRequest, request)
+        regions = [types.Region(page_number=region.page_number, rects=region.rects) for region in parsed.regions]
+        return self._workspace.store.annotations.add(document_id, regions, parsed.quote, parsed.note)
+
+    def edit(self, document_id: uuid.UUID, annotation_id: uuid.UUID, note: str) -> types.Annotation:
+        """Change a note. Raises ValidationError if it is too long, NotFoundError if there is no such annotation."""
+        return self._workspace.store.annotations.edit(
+            document_id, annotation_id, parse(types.AnnotationEdit, {"note": note}).note
+        )

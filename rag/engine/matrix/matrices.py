@@ -3,6 +3,7 @@
 import builtins
 import datetime as dt
 import logging
+import re
 import uuid
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,8 +13,11 @@ from rag import errors, export, types, vocabulary
 from rag.answering.extraction import answer_fit
 from rag.answering.extraction.answer_fit import Fit
 from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL
+from rag.answering.passages.captions import declared_scales
 from rag.answering.tables.figure_rows import Statements
-from rag.engine.matrix import answer_agreement
+from rag.answering.text.analyzed_text import Text
+from rag.answering.text.numbers import Number, Scales, is_month, is_same
+from rag.answering.text.question_parts import asks_whether
 from rag.engine.questions.questions import Questions
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
@@ -26,6 +30,80 @@ MAX_CHARS = 600
 """Maximum length of a cell's answer."""
 MODEL_SENTENCES = 2
 """Number of sentences of a language model's answer."""
+
+
+# --- whether two answers to the same question can both be right: yes against no, figure against figure ---
+
+_SAYS = re.compile(r"\W*(yes|no)\b(?!\s?\.\s?\d)", re.IGNORECASE)
+_LAST_WORD = re.compile(r"(?<![^\W\d_])([^\W\d_]+)\.?\s*$")
+
+
+class Reading(NamedTuple):
+    """The comparable content of an answer: yes or no for a yes/no question, else its main figure."""
+
+    says: bool | None = None
+    figure: Number | None = None
+    scales: Scales = None
+
+
+def read_answer(question: str, answer: str) -> Reading:
+    """Read the comparable content of `answer`; fields stay None where nothing can be told.
+
+    A yes/no question without a literal yes or no is answered no if a negation governs one of its words, else yes.
+    """
+    if asks_whether(question):
+        return Reading(says=_answers_yes(question, answer))
+    return Reading(figure=_figure(answer), scales=declared_scales(answer) or None)
+
+
+def agree(one: Reading, other: Reading) -> bool:
+    """Return whether two answers can both be right; answers that cannot be compared agree."""
+    if one.says is not None and other.says is not None:
+        return one.says == other.says
+    if one.figure is not None and other.figure is not None:
+        return is_same(one.figure, other.figure, one.scales) or is_same(other.figure, one.figure, other.scales)
+    return True
+
+
+def outliers(readings: Sequence[Reading]) -> set[int]:
+    """Return the indexes of `readings` outside the largest agreeing group, or of all that differ if there is a tie."""
+    groups: list[list[int]] = []
+    for number, reading in enumerate(readings):
+        if reading.says is None and reading.figure is None:
+            continue
+        group = next((group for group in groups if agree(readings[group[0]], reading)), None)
+        if group is None:
+            groups.append([number])
+        else:
+            group.append(number)
+    if len(groups) < 2:
+        return set()
+    most = max(map(len, groups))
+    largest = [group for group in groups if len(group) == most]
+    return {number for group in groups if len(largest) > 1 or group is not largest[0] for number in group}
+
+
+def _answers_yes(question: str, answer: str) -> bool | None:
+    if said := _SAYS.match(answer):
+        return said[1].casefold() == "yes"
+    asked, stated = Text(question), Text(answer)
+    if asked.negated or not stated.words:
+        return None
+    return not any(set(governed) & asked.content_keys for governed in stated.negated)
+
+
+def _figure(answer: str) -> Number | None:
+    """Return the first amount or share, else the first number that is neither a year nor a day."""
+    found = [number for number in Text(answer).numbers if number.year is None and not _is_day(answer, number)]
+    return next((number for number in found if number.unit or number.scale), found[0] if found else None)
+
+
+def _is_day(text: str, number: Number) -> bool:
+    before = _LAST_WORD.search(text[: number.start])
+    return before is not None and is_month(before[1].casefold())
+
+
+# --- matrices ---
 
 
 def job_of(workspace: Workspace, matrix: types.Matrix) -> types.Job | None:
@@ -306,8 +384,8 @@ def _best_citation(question: str, response: types.AnswerResponse, statements: St
 
 def _has_conflicting_figures(question: str, statements: Sequence[str]) -> bool:
     """Whether statements that may give the figure give different ones, such as of a segment and of the whole."""
-    first, *others = (answer_agreement.read(question, statement) for statement in statements)
-    return not all(answer_agreement.agree(first, other) for other in others)
+    first, *others = (read_answer(question, statement) for statement in statements)
+    return not all(agree(first, other) for other in others)
 
 
 def _fit(question: str, response: types.AnswerResponse, citation: types.Citation, statements: Statements) -> Fit | None:
@@ -364,7 +442,7 @@ def _conflict_with_previous(questions: Sequence[types.MatrixQuestion], saved: ty
     if before is None or "answered" not in (before.status, saved.cell.status):
         return None
     is_same_status = before.status == saved.cell.status
-    if is_same_status and answer_agreement.agree(_reading(questions, saved.cell), _reading(questions, before)):
+    if is_same_status and agree(_reading(questions, saved.cell), _reading(questions, before)):
         return None
     answer = before.answer if before.status == "answered" else "not found"
     return N_("Before it changed (version {version}): {told}").format(version=before.version, told=answer)
@@ -381,7 +459,7 @@ def _conflicts_with_others(
     messages = {}
     for number, column in columns.items():
         readings = [_reading(questions, cell) for cell in column]
-        for place in answer_agreement.outliers(readings):
+        for place in outliers(readings):
             says = readings[place].says
             if says is not None:
                 messages[column[place].lineage_id, number] = (
@@ -392,5 +470,5 @@ def _conflicts_with_others(
     return messages
 
 
-def _reading(questions: Sequence[types.MatrixQuestion], cell: types.MatrixCell) -> answer_agreement.Reading:
-    return answer_agreement.read(questions[cell.question].text, cell.value or cell.answer)
+def _reading(questions: Sequence[types.MatrixQuestion], cell: types.MatrixCell) -> Reading:
+    return read_answer(questions[cell.question].text, cell.value or cell.answer)

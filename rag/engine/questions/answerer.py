@@ -41,12 +41,10 @@ from rag.answering.verification.judges import JUDGE_TOKENS, EntailmentJudge, Lan
 from rag.engine.conversations.provenance import provenance
 from rag.engine.library import saved_filters
 from rag.engine.library.pages import Pages
-from rag.engine.questions.ambiguity import disambiguate
 from rag.engine.questions.composite_answers import CompositeAnswers, single_answer
-from rag.engine.questions.document_mentions import aliases
-from rag.engine.questions.search import Search
+from rag.engine.questions.document_mentions import aliases, disambiguate
+from rag.engine.questions.search import Search, whole_documents
 from rag.engine.questions.suggestions import Suggestions
-from rag.engine.questions.whole_documents import whole_documents
 from rag.engine.request_parsing import request_key_errors, restrict_to_documents
 from rag.engine.workspace import Workspace
 from rag.ingestion.language_detection import detect

@@ -8,9 +8,8 @@ from rag import errors, retrieval, tracing, types
 from rag.answering.generation.model_answer import Stop, final_answer, never_stop
 from rag.engine.questions import explanation
 from rag.engine.questions.answerer import Answerer
-from rag.engine.questions.search import Search
+from rag.engine.questions.search import Search, whole_documents
 from rag.engine.questions.suggestions import Suggestions
-from rag.engine.questions.whole_documents import whole_documents
 from rag.engine.request_parsing import parse, request_key_errors, restrict_to_document, restrict_to_documents
 from rag.engine.workspace import Workspace
 from rag.messages import N_

@@ -15,7 +15,7 @@ from rag.store.files import pending_deletions
 from rag.store.jobs import work_locks
 from rag.store.jobs.scheduling import RETRY_DELAYS
 from rag.store.library.indexes import to_index, unknown_index
-from rag.store.search import scopes
+from rag.store.search import search_terms
 from rag.store.server.database import Connection, Queries, Row, UserDatabase
 from rag.store.users import audit_log
 from rag.store.users.accounts import OwnAccount
@@ -351,7 +351,7 @@ def _ids(rows: Iterable[Row]) -> list[uuid.UUID]:
 def list_parameters(index_id: uuid.UUID, query: types.DocumentQuery) -> dict[str, object]:
     """Return the parameters of the queries that list, or count, documents."""
     return {
-        **scopes.parameters(types.Scope(index_id=index_id, filters=query.filters)),
+        **search_terms.scope_parameters(types.Scope(index_id=index_id, filters=query.filters)),
         "search": query.search or None,
         "status": query.status and query.status.value,
         "disabled": query.disabled,

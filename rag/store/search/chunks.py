@@ -16,7 +16,7 @@ from psycopg.types.json import Jsonb
 from rag import errors, types
 from rag.messages import N_
 from rag.store.library.documents import to_document, unknown
-from rag.store.search import line_encoding, scopes, search_terms
+from rag.store.search import line_encoding, search_terms
 from rag.store.search.dense import HALF_PRECISION_ABOVE, DenseSearch
 from rag.store.search.lexical import Field, LexicalMatches, LexicalSearch
 from rag.store.server import named_queries
@@ -204,12 +204,12 @@ class Chunks:
 
         Chunks of documents in the trash come last.
         """
-        rows = self._queries.all("with_words", index_id=index_id, pattern=scopes.pattern(words), limit=limit)
+        rows = self._queries.all("with_words", index_id=index_id, pattern=search_terms.pattern(words), limit=limit)
         return [types.Finding(**row) for row in rows]
 
     def in_scope(self, scope: types.Scope, ids: Sequence[uuid.UUID]) -> set[uuid.UUID]:
         """Return the ids of the chunks that a search in `scope` may find."""
-        return {row["id"] for row in self._queries.all("in_scope", **scopes.parameters(scope), ids=[*ids])}
+        return {row["id"] for row in self._queries.all("in_scope", **search_terms.scope_parameters(scope), ids=[*ids])}
 
     def vectors(self, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Any]:
         """Return the vectors of chunks, normalized to length 1, by chunk id; unknown ids are left out.

@@ -11,7 +11,7 @@ import psycopg
 
 from rag import errors, types
 from rag.messages import N_
-from rag.store.search import scopes
+from rag.store.search import search_terms
 from rag.store.server import named_queries
 from rag.store.server.database import BoundStatement, Database, Queries, UserDatabase, retry_once
 
@@ -80,7 +80,7 @@ class DenseSearch:
         values = [float(value) for value in vector]
         query = VectorStoreQuery(query_embedding=values, similarity_top_k=limit)
         store = self._store(space.dimensions)
-        parameters = bound.bind({**scopes.parameters(scope), "vector": pgvector.Vector(values).to_text()})
+        parameters = bound.bind({**search_terms.scope_parameters(scope), "vector": pgvector.Vector(values).to_text()})
 
         def run(database: Database) -> Any:
             size = Queries(bound.at(database), "dense").one("size", **parameters)  # of the scope, before `must_include`

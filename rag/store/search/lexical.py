@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rag import types
-from rag.store.search import bm25, scopes, search_terms
+from rag.store.search import bm25, search_terms
 from rag.store.server import named_queries
 from rag.store.server.database import Connection, Queries, UserDatabase
 
@@ -131,7 +131,7 @@ class LexicalSearch:
         """Return the best matches in scope, see `Chunks.lexical`."""
         parameters = self._database.bind(
             {
-                **scopes.parameters(scope),
+                **search_terms.scope_parameters(scope),
                 "query": search_terms.normalize(query),
                 "added": search_terms.normalize(". ".join(added)),
                 "added_weight": ADDED_WEIGHT,

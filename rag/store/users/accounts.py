@@ -243,3 +243,68 @@ def over_quota(name: str, size: int, storage: types.Storage) -> errors.QuotaErro
         quota=quota_mb,
         details={"size": size, "used_bytes": storage.used_bytes, "quota_bytes": storage.quota_bytes},
     )
+
+
+MINUTE_SECONDS = 60.0
+
+
+class RateLimits:
+    """The table `request_rates`. It only says of each caller that they made requests lately."""
+
+    def __init__(self, database: Database) -> None:
+        self._queries = Queries(database, "rate_limits")
+
+    def count(self, who: str, per_minute: int) -> float:
+        """Count a request of `who` unless it exceeds the limit; return the seconds until the next is allowed, or 0.
+
+        `per_minute` requests are allowed at once, and then as many per minute, evenly spread.
+        """
+        return max(
+            float(row["wait"]) for row in self._queries.write("count", who=who, share=MINUTE_SECONDS / per_minute)
+        )
+
+    def forget(self) -> None:
+        """Delete the counts of callers without recent requests."""
+        self._queries.write("forget")
+
+
+class ApiKeys:
+    """A user's rows of the table `api_keys`."""
+
+    def __init__(self, database: UserDatabase) -> None:
+        self._database = database
+        self._queries = Queries(database, "api_keys")
+
+    def create(
+        self,
+        *,
+        name: str,
+        digest: bytes,
+        hint: str,
+        permissions: Sequence[types.Permission],
+        expires_at: dt.datetime | None = None,
+    ) -> types.ApiKey:
+        """Add a key for a secret with this SHA-256 `digest`."""
+        values = {"name": name, "digest": digest, "hint": hint, "permissions": [*permissions], "expires_at": expires_at}
+        return self._write("create", id=uuid.uuid4(), **values)[0]
+
+    def list(self) -> builtins.list[types.ApiKey]:
+        """Return the user's keys, expired and revoked ones too, the latest first."""
+        return [types.ApiKey(**row) for row in self._queries.all("list")]
+
+    def revoke(self, key_id: uuid.UUID) -> types.ApiKey:
+        """Revoke a key at once. Raises NotFoundError."""
+        revoked = self._write("revoke", key_id=key_id)
+        if not revoked:
+            raise errors.NotFoundError(N_("There is no key {id}. List the keys and check the id."), id=key_id)
+        return revoked[0]
+
+    def _write(self, query: str, **parameters: object) -> builtins.list[types.ApiKey]:
+        """Run `create` or `revoke` with entries in the audit log, and return the keys."""
+        with self._database.transaction() as connection:
+            keys = [types.ApiKey(**row) for row in self._queries.run(connection, query, **parameters)]
+            for key in keys:
+                subject = audit_log.Subject("key", str(key.id), key.name)
+                details = {"hint": key.hint, "permissions": [*key.permissions]}
+                audit_log.add_entry(self._database, connection, f"key.{query}", subject, details=details)
+        return keys

@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from rag import answering, errors, lazy_imports, retrieval, types, vocabulary
 from rag.config import Config, load_config
 from rag.engine.conversations.chats import Answers, Chats
-from rag.engine.indexes.indexes import Indexes
+from rag.engine.indexes import Indexes
 from rag.engine.ingestion.document_reader import DocumentReader
 from rag.engine.ingestion.folders import Folders, OnFile
-from rag.engine.jobs.jobs import Jobs
-from rag.engine.jobs.worker_tasks import WorkerTasks
+from rag.engine.jobs import Jobs, WorkerTasks
 from rag.engine.library.documents import Documents
 from rag.engine.library.files import Files
 from rag.engine.library.pages import Annotations, Pages
 from rag.engine.library.saved_filters import SavedFilters
 from rag.engine.library.versions import Versions
-from rag.engine.matrix.matrices import Matrices
+from rag.engine.matrices import Matrices
 from rag.engine.operations import status
 from rag.engine.operations.data_export import Export
 from rag.engine.operations.settings import Settings

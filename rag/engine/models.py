@@ -12,7 +12,7 @@ from rag.answering.generation.context import default_budget
 from rag.config import Config
 from rag.messages import N_
 from rag.retrieval import SimilarityScales
-from rag.store.settings.preferences import Preferences, SavedPreferences
+from rag.store.preferences import Preferences, SavedPreferences
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.base.embeddings import base as embeddings

@@ -13,8 +13,8 @@ from rag.engine.models import Models
 from rag.messages import N_
 from rag.store.files.file_storage import FileStore, Kind, UserFiles
 from rag.store.files.orphans import OrphanCleanup
+from rag.store.preferences import Preferences
 from rag.store.server import database_roles, embedded
-from rag.store.settings.preferences import Preferences
 from rag.store.store import SharedStore, Store, UserStore
 from rag.store.users.audit_log import AuditOfAllUsers
 

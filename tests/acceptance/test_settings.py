@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from rag import errors
 from rag.config import Config, load_config
 from rag.engine import RAGEngine
-from rag.store.settings.preferences import Preferences
+from rag.store.preferences import Preferences
 from rag.types import AnswerRequest, GenerationOptions, KeyPlace, Origin
 from rag.ui import session
 from tests import keyrings, pdfs, vendor_servers

@@ -14,8 +14,8 @@ import pytest
 
 from rag import errors, worker
 from rag.engine import RAGEngine
+from rag.engine import jobs as engine_jobs
 from rag.engine.ingestion.folders import FileIngestion
-from rag.engine.jobs import worker_tasks
 from rag.engine.library.documents import Documents
 from rag.engine.questions.questions import Questions
 from rag.store.jobs.scheduling import MAX_ATTEMPTS, ClaimedJob
@@ -351,7 +351,7 @@ def test_a_sync_that_finds_another_at_its_index_waits(engine: RAGEngine, tmp_pat
 def test_a_short_job_is_done_before_long_ones_of_another_user_that_have_all_threads(
     engine: RAGEngine, document_id: uuid.UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker_tasks, "TIME_SLICE_SECONDS", 0.0)
+    monkeypatch.setattr(engine_jobs, "TIME_SLICE_SECONDS", 0.0)
     bob = engine.installation.for_user("bob")
     add_log(bob)
     long = {word: start(engine, 40, word).id for word in ("First", "Second")}
@@ -391,7 +391,7 @@ class TwoSteps:
 
 
 def test_users_take_turns_on_one_thread(engine: RAGEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_tasks, "_TimeSlice", TwoSteps)
+    monkeypatch.setattr(engine_jobs, "_TimeSlice", TwoSteps)
     for user in (engine, *(engine.installation.for_user(name) for name in ("bob", "carl"))):
         add_log(user)
         start(user, 4, user.user_id)
@@ -403,7 +403,7 @@ def test_users_take_turns_on_one_thread(engine: RAGEngine, monkeypatch: pytest.M
 def test_a_sync_that_gave_way_goes_on_at_the_next_file(
     engine: RAGEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker_tasks, "_TimeSlice", TwoSteps)
+    monkeypatch.setattr(engine_jobs, "_TimeSlice", TwoSteps)
     taken = watch_files(monkeypatch)
     jobs = []
     for user in (engine, engine.installation.for_user("bob")):
@@ -423,7 +423,7 @@ def test_a_sync_that_gave_way_goes_on_at_the_next_file(
 def test_a_job_gives_way_to_nobody_who_has_a_thread_or_does_not_wait(
     engine: RAGEngine, job: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker_tasks, "_TimeSlice", TwoSteps)
+    monkeypatch.setattr(engine_jobs, "_TimeSlice", TwoSteps)
     other = start(engine)  # of the same user
     bob = engine.installation.for_user("bob")
     add_log(bob)
@@ -436,20 +436,20 @@ def test_a_job_gives_way_to_nobody_who_has_a_thread_or_does_not_wait(
 
 def test_a_turn_is_long_enough_to_get_on(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr(worker_tasks, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(engine_jobs, "time", SimpleNamespace(monotonic=lambda: now[0]))
 
-    def over(turn: worker_tasks._TimeSlice, at: float) -> bool:
+    def over(turn: engine_jobs._TimeSlice, at: float) -> bool:
         now[0] = at
         return turn.is_over()
 
-    short = worker_tasks._TimeSlice()
-    assert [over(short, at) for at in (1, worker_tasks.TIME_SLICE_SECONDS, 1 + worker_tasks.TIME_SLICE_SECONDS)] == [
+    short = engine_jobs._TimeSlice()
+    assert [over(short, at) for at in (1, engine_jobs.TIME_SLICE_SECONDS, 1 + engine_jobs.TIME_SLICE_SECONDS)] == [
         False,
         False,
         True,
     ]
     now[0] = 0
-    long = worker_tasks._TimeSlice()  # that goes through a large folder first
+    long = engine_jobs._TimeSlice()  # that goes through a large folder first
     assert [over(long, at) for at in (1000, 1999, 2000)] == [False, False, True]
 
 
@@ -457,7 +457,7 @@ def test_a_turn_is_long_enough_to_get_on(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_job_lets_an_upload_go_first(engine: RAGEngine, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_tasks, "YIELD_SECONDS", 600.0)  # of a slow machine
+    monkeypatch.setattr(engine_jobs, "YIELD_SECONDS", 600.0)  # of a slow machine
     uploads: list[uuid.UUID] = []
     ready: list[bool] = []
 
@@ -482,7 +482,7 @@ def test_a_job_lets_an_upload_go_first(engine: RAGEngine, job: Job, monkeypatch:
 
 
 def test_a_job_does_not_wait_for_ever_for_uploads(engine: RAGEngine, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_tasks, "YIELD_SECONDS", 0.1)
+    monkeypatch.setattr(engine_jobs, "YIELD_SECONDS", 0.1)
     engine.documents.add(pdfs.plain(), "upload.pdf")
     with engine.installation.store.document_scheduler.next(Lane.READING) as taken:
         assert taken  # and takes long

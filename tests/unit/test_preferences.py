@@ -16,7 +16,7 @@ from pydantic import SecretStr
 from rag import errors
 from rag.config import Config
 from rag.engine.models import apply_preferences
-from rag.store.settings.preferences import Preferences
+from rag.store.preferences import Preferences
 from rag.types import KeyPlace
 from tests import keyrings
 
@@ -194,7 +194,7 @@ def test_a_folder_that_cannot_be_written_says_so(tmp_path: Path) -> None:
 WRITE = """
 import sys
 from pathlib import Path
-from rag.store.settings.preferences import Preferences
+from rag.store.preferences import Preferences
 preferences = Preferences(Path(sys.argv[1]))
 print("ready", flush=True)
 sys.stdin.readline()

@@ -178,7 +178,7 @@ def _keys(config: Config) -> Iterator[Check]:
     """Check which vendors have a key, in the settings or stored by the user."""
     from rag.engine.models import apply_preferences
     from rag.providers import Registry
-    from rag.store.settings.preferences import Preferences
+    from rag.store.preferences import Preferences
 
     try:
         settings = apply_preferences(config, Preferences(config.rag_data_dir).get())

@@ -7,8 +7,8 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 
 from rag import errors, ingestion, types, vocabulary
+from rag.engine import matrices
 from rag.engine.library.files import Attachments
-from rag.engine.matrix import matrices
 from rag.engine.models import DEFAULT_AUTH, DEFAULT_PROVIDER_OPTIONS
 from rag.engine.workspace import Workspace
 from rag.messages import N_

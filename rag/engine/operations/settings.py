@@ -15,7 +15,7 @@ from rag.config import Config
 from rag.engine.models import Models, is_unset
 from rag.engine.request_parsing import parse
 from rag.messages import N_
-from rag.store.settings.preferences import Preferences
+from rag.store.preferences import Preferences
 
 WRITER, EMBEDDER, CONTEXT_TOKENS = "rag_gen_model", "rag_embed_model", "rag_max_context_tokens"
 ADDRESS, ADDRESS_KEY = "openai_compatible_base_url", "openai_compatible_api_key"

@@ -1,4 +1,4 @@
-"""Find the documents that a question mentions, and ask back which one is meant where it mentions none and many answer."""
+"""Find the documents that a question mentions, and ask back which is meant where it mentions none and many answer."""
 
 import re
 import uuid

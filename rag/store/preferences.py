@@ -6,9 +6,8 @@ Every process of the installation reads changes before its next step.
 import json
 import logging
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import filelock
@@ -116,22 +115,16 @@ LOCK_TIMEOUT_SECONDS = 10.0
 """How long another process may hold the lock."""
 
 
-class _File(pydantic.BaseModel):
-    """The content of the file: values of settings, places of keys, and dismissed notes."""
+class SavedPreferences(pydantic.BaseModel):
+    """The content of the file: chosen values and places of keys by setting, and dismissed notes; and the keys.
+
+    A key that the key ring does not return is in `keys` only.
+    """
 
     choices: dict[str, str] = {}
     keys: dict[str, types.KeyPlace] = {}
     dismissed: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True)
-class SavedPreferences:
-    """Chosen values by setting. A key that the key ring does not return is in `places` only."""
-
-    choices: Mapping[str, str] = field(default_factory=dict)
-    places: Mapping[str, types.KeyPlace] = field(default_factory=dict)
-    keys: Mapping[str, SecretStr] = field(default_factory=dict)
-    dismissed: frozenset[str] = frozenset()
+    secrets: dict[str, SecretStr] = pydantic.Field(default={}, exclude=True)
 
 
 class Preferences:
@@ -193,14 +186,13 @@ class Preferences:
     def _load(self) -> SavedPreferences:
         file = self._read()
         secrets = {setting: self._keys.get(setting, place) for setting, place in file.keys.items()}
-        keys = {setting: secret for setting, secret in secrets.items() if secret is not None}
-        return SavedPreferences(choices=file.choices, places=file.keys, keys=keys, dismissed=file.dismissed)
+        return file.model_copy(update={"secrets": {setting: secret for setting, secret in secrets.items() if secret}})
 
-    def _read(self) -> _File:
+    def _read(self) -> SavedPreferences:
         try:
-            return _File.model_validate_json(self._file.read_text("utf-8"))
+            return SavedPreferences.model_validate_json(self._file.read_text("utf-8"))
         except FileNotFoundError:
-            return _File()
+            return SavedPreferences()
         except OSError as error:
             raise self._unreadable() from error
         except ValueError:
@@ -213,7 +205,7 @@ class Preferences:
         return errors.StoreError(N_("{path} cannot be read. Correct its rights, or remove it."), path=self._file)
 
     @contextmanager
-    def _changing(self) -> Iterator[_File]:
+    def _changing(self) -> Iterator[SavedPreferences]:
         """Give the content of the file for changes, locked against other processes, and save it."""
         lock = self._file.with_suffix(".lock")
         try:

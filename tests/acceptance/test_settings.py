@@ -380,12 +380,12 @@ def test_a_key_is_taken_up_and_never_shown(page: AppTest, quiet: Path) -> None:
     assert not page.exception
     assert not page.error
     assert "In a file readable only by Pagelight's user" in texts(page)
-    assert Preferences(quiet).get().keys["gemini_api_key"].get_secret_value() == KEY
+    assert Preferences(quiet).get().secrets["gemini_api_key"].get_secret_value() == KEY
     assert KEY not in str(page)
     assert KEY not in str([field.value for field in page.text_input])
     assert "gemini:gemini-3.8-flash" in str(select(page, "Answer model").options)
     page.button(key="remove-gemini").click().run()
-    assert Preferences(quiet).get().places == {}
+    assert Preferences(quiet).get().keys == {}
 
 
 def test_a_new_key_lists_its_models_and_asks_whether_to_embed(
@@ -569,7 +569,7 @@ def test_a_key_is_read_from_stdin_and_never_printed(quiet: Path) -> None:
     told = pagelight("key", "openai", answer=f"{KEY}\n")
     assert told.stdout == "OpenAI: given (file)\n"
     assert KEY not in pagelight().stdout + pagelight("--json").stdout
-    assert Preferences(quiet).get().keys["openai_api_key"].get_secret_value() == KEY
+    assert Preferences(quiet).get().secrets["openai_api_key"].get_secret_value() == KEY
     assert parsed("key", "openai", "--remove")["place"] is None
     assert "no key" in pagelight("key", "openai", answer="no\n", code=2).stderr
 

@@ -21,7 +21,7 @@ from rag.engine import RAGEngine
 from rag.engine.ingestion.document_reader import EMBED_BATCH
 from rag.ingestion import Ingestion
 from rag.store.files.file_storage import UserFiles
-from rag.store.jobs import work_locks
+from rag.store.jobs import scheduling
 from rag.store.jobs.scheduling import MAX_ATTEMPTS
 from rag.store.search.chunks import Vectors
 from rag.store.store import Store
@@ -270,11 +270,11 @@ def test_claiming_a_finished_document_says_that_it_is_finished(
         monkeypatch.undo()
         db = engine.installation.store
         change(db, "UPDATE documents SET status = 'queued', renewing = true WHERE id = %s", words_only.id)
-        claimed = work_locks.try_lock(connection, subject)
+        claimed = scheduling.try_lock(connection, subject)
         kept_off.append(do_next(engine, Lane.RENEWING))
         return claimed
 
-    monkeypatch.setattr(work_locks, "try_lock", claim_late)
+    monkeypatch.setattr(scheduling, "try_lock", claim_late)
     assert do_next(engine, Lane.EMBEDDING)
     assert kept_off == [False]
 

@@ -277,8 +277,8 @@ class Settings:
 
     def _key(self, setting: str, row: providers.Provider) -> types.VendorKey:
         saved = self._preferences.get()
-        place = saved.places.get(setting)
-        is_readable = place is None or setting in saved.keys
+        place = saved.keys.get(setting)
+        is_readable = place is None or setting in saved.secrets
         if not is_unset(self._environment, setting):
             place, is_readable = types.KeyPlace.ENVIRONMENT, True
         return types.VendorKey(

@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 
 from rag import errors, types
 from rag.messages import N_
-from rag.store.jobs import work_locks
+from rag.store.jobs import scheduling
 from rag.store.library.indexes import unknown_index
 from rag.store.server.database import Connection, Queries, Row, UserDatabase
 from rag.store.users import audit_log
@@ -134,7 +134,7 @@ class Conversations:
 
     def lock(self, conversation_id: uuid.UUID) -> AbstractContextManager[bool]:
         """Lock a chat for the block, and give whether the caller has the lock, which ends with this process."""
-        return work_locks.lock(self._database, conversation_id)
+        return scheduling.lock(self._database, conversation_id)
 
     def is_locked(self, conversation_id: uuid.UUID) -> bool:
         """Return whether somebody has the lock of a chat."""

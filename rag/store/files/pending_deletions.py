@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from rag import errors
 from rag.messages import N_
 from rag.store.files.file_storage import DocumentFolder, UserFiles, folder_name
-from rag.store.jobs import work_locks
+from rag.store.jobs import scheduling
 from rag.store.server import named_queries
 from rag.store.server.database import Connection, Database, Queries, UserDatabase, store_errors
 
@@ -92,7 +92,7 @@ class AllPendingDeletions:
     @contextmanager
     def alone(self) -> Iterator[bool]:
         """Lock the cleanup for the block, and give whether this process has the lock."""
-        with work_locks.lock_connection(self._database.url) as connection, store_errors():
+        with scheduling.lock_connection(self._database.url) as connection, store_errors():
             yield _is(connection, "alone", {})
 
 

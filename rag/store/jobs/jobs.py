@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 
 from rag import errors, types
 from rag.messages import N_
-from rag.store.jobs import work_locks
+from rag.store.jobs import scheduling
 from rag.store.jobs.scheduling import MAX_ATTEMPTS, RETRY_DELAYS
 from rag.store.server.database import Queries, Row, UserDatabase
 
@@ -100,7 +100,7 @@ class Jobs:
 
     def lock(self, job_id: uuid.UUID) -> AbstractContextManager[bool]:
         """Lock a job for the block, and give whether this process has the lock."""
-        return work_locks.lock(self._database, job_id)
+        return scheduling.lock(self._database, job_id)
 
     def _get(self, job_id: uuid.UUID) -> Row:
         unknown = errors.NotFoundError(N_("There is no job {id}. List the jobs and check the id."), id=job_id)

@@ -36,7 +36,7 @@ class Queue:
         return self._defer(RUN_JOB, user_id, job_id=job_id)
 
     def _defer(self, task_name: str, user_id: str, **subject: uuid.UUID) -> bool:
-        # No procrastinate `lock`: a dead worker's task would hold it. Workers use `work_locks`.
+        # No procrastinate `lock`: a dead worker's task would hold it. Workers lock it in `scheduling`.
         ((name, subject_id),) = subject.items()
         # A hash as key, because procrastinate expects no brackets or line breaks, and user ids may have any.
         key = hashlib.sha256(f"{user_id}\n{subject_id}".encode()).hexdigest()

@@ -12,7 +12,7 @@ from psycopg.types.json import Jsonb
 from rag import errors, types
 from rag.messages import N_
 from rag.store.files import pending_deletions
-from rag.store.jobs import work_locks
+from rag.store.jobs import scheduling
 from rag.store.jobs.scheduling import RETRY_DELAYS
 from rag.store.library.indexes import to_index, unknown_index
 from rag.store.search import search_terms
@@ -246,7 +246,7 @@ class Documents:
 
     def lock(self, document_id: uuid.UUID) -> AbstractContextManager[bool]:
         """Lock a document for the block, and give whether this process has the lock."""
-        return work_locks.lock(self._database, document_id)
+        return scheduling.lock(self._database, document_id)
 
     def cancel(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
         """Cancel the reading of documents; what was indexed stays. Returns those that were being read or waited."""

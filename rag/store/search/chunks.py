@@ -25,12 +25,6 @@ from rag.store.server.database import Connection, Queries, Row, UserDatabase
 BATCH_SIZE = 500
 """Chunks per insert statement: with their lines and vectors they are some megabytes."""
 
-INSERTED_COLUMNS = (
-    *("ordinal", "chunk_id", "text", "embedding", "page_number", "page_end", "x0", "y0", "x1", "y1"),
-    *("line_start", "line_end", "section", "context", "lines"),
-)
-"""The parameters of the query `add` in chunks.sql, each with a value per chunk."""
-
 CHARS_PER_TOKEN = 4
 """English text has about four characters per token of common models."""
 
@@ -116,8 +110,9 @@ class Chunks:
         statement = self._queries["add"].format(chunks=table, vector=sql.SQL(vector_type))
         rows = [*zip(chunks, vectors, strict=True)]
         for start in range(0, len(rows), BATCH_SIZE):
-            values = _columns(rows[start : start + BATCH_SIZE])
-            cursor.execute(statement, {**document, **values})
+            batch = [_values(chunk, vector) for chunk, vector in rows[start : start + BATCH_SIZE]]
+            columns = {name: [values[name] for values in batch] for name in batch[0]}
+            cursor.execute(statement, {**document, **columns})
 
     def refresh_front(self, document_id: uuid.UUID, front: str) -> None:
         """Replace the front of a document (see `replace`); its chunks stay. Raises NotFoundError."""
@@ -423,29 +418,24 @@ def _cursor(connection: Connection) -> psycopg.Cursor[Row]:
     return made
 
 
-def _columns(chunks: Sequence[tuple[types.Chunk, Sequence[float] | None]]) -> dict[str, list[object]]:
-    """Return the values of `INSERTED_COLUMNS` for chunks and their vectors."""
-    values = zip(*(_values(chunk, vector) for chunk, vector in chunks), strict=True)
-    return {name: [*of_all] for name, of_all in zip(INSERTED_COLUMNS, values, strict=True)}
-
-
-def _values(chunk: types.Chunk, vector: Sequence[float] | None) -> tuple[object, ...]:
+def _values(chunk: types.Chunk, vector: Sequence[float] | None) -> dict[str, object]:
+    """Return the parameters of the query `add` in chunks.sql for one chunk."""
     pages = chunk.pages
     to_vector = pgvector.HalfVector if len(vector or ()) > HALF_PRECISION_ABOVE else pgvector.Vector  # as its table has
-    return (
-        chunk.ordinal,
-        chunk.id,
-        chunk.text,
-        None if vector is None else to_vector(np.asarray(vector, np.float32)),
-        pages[0],
-        pages[-1],
-        *chunk.bbox,
-        chunk.line_start,
-        chunk.line_end,
-        chunk.section,
-        chunk.context,
-        Jsonb(line_encoding.pack(chunk.lines)),
-    )
+    return {
+        "ordinal": chunk.ordinal,
+        "chunk_id": chunk.id,
+        "text": chunk.text,
+        "embedding": None if vector is None else to_vector(np.asarray(vector, np.float32)),
+        "page_number": pages[0],
+        "page_end": pages[-1],
+        **dict(zip(("x0", "y0", "x1", "y1"), chunk.bbox, strict=True)),
+        "line_start": chunk.line_start,
+        "line_end": chunk.line_end,
+        "section": chunk.section,
+        "context": chunk.context,
+        "lines": Jsonb(line_encoding.pack(chunk.lines)),
+    }
 
 
 def _state(

@@ -15,7 +15,7 @@ from psycopg import sql
 
 from rag import errors, types
 from rag.messages import N_
-from rag.store.jobs import work_locks
+from rag.store.jobs import scheduling
 from rag.store.library.indexes import to_index, unknown_index
 from rag.store.search.dense import DenseSearch
 from rag.store.server import named_queries
@@ -87,7 +87,7 @@ class Generations:
 
     def lock(self, index_id: uuid.UUID) -> AbstractContextManager[bool]:
         """Lock the building of an index's generations for the block, and give whether this process has the lock."""
-        return work_locks.lock(self._database, index_id)
+        return scheduling.lock(self._database, index_id)
 
     def _lock_index(self, connection: Connection, index_id: uuid.UUID) -> dict[str, Any]:
         row = self._queries.run(connection, "lock_index", index_id=index_id).fetchone()

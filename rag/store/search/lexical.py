@@ -204,9 +204,7 @@ class LexicalSearch:
         candidates: list[list[types.Candidate]] = [[] for _ in scored]
         for row in connection.execute(query, {**parameters, **places}, binary=True):
             group, score = scores_by_place[row["place"] - 1]
-            candidates[group].append(
-                types.Candidate(row["chunk_id"], row["document_id"], row["page_number"], score, row["has_vector"])
-            )
+            candidates[group].append(_candidate(row, score))
         return candidates
 
     def _containing(self, connection: Connection, parameters: Parameters, postings: _Postings) -> Any:
@@ -228,10 +226,8 @@ class LexicalSearch:
     ) -> list[types.Candidate]:
         where = {"numbers": postings.documents.numbers[positions].tolist(), "generation": postings.generation}
         query = self._queries["landmarks"].format(chunks=named_queries.chunk_table(postings.dimensions))
-        return [
-            types.Candidate(row["chunk_id"], row["document_id"], row["page_number"], row["strength"], row["has_vector"])
-            for row in connection.execute(query, {**parameters, **where}, binary=True)
-        ]
+        rows = connection.execute(query, {**parameters, **where}, binary=True)
+        return [_candidate(row, row["strength"]) for row in rows]
 
     def _find(self, connection: Connection, parameters: Parameters) -> _Postings | None:
         """Read the collections and postings to search; None if nothing is in scope."""
@@ -254,6 +250,10 @@ class LexicalSearch:
             word_counts[language] = row["asked"]
         languages = {name: _Language(documents[name], lists[name], word_counts[name]) for name in documents}
         return _Postings(rows[0]["dimensions"], rows[0]["generation"], languages)
+
+
+def _candidate(row: Mapping[str, Any], score: float) -> types.Candidate:
+    return types.Candidate(row["chunk_id"], row["document_id"], row["page_number"], score, row["has_vector"])
 
 
 def _posting_list(row: Mapping[str, Any], weight: float = 1.0) -> bm25.PostingList:

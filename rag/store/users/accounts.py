@@ -73,49 +73,44 @@ class OwnAccount:
     def set_groups(self, groups: Sequence[str]) -> None:
         """Set the groups that an admin gave the user; those from the login provider stay."""
         with self._database.transaction() as connection:
-            if lock(self._database, connection):
-                replace_groups(self._database, connection, groups, by_login=False)
+            if self._lock(connection):
+                self._replace_groups(connection, groups, by_login=False)
 
     def _change(self, query: str, name: str, value: object) -> None:
         with self._database.transaction() as connection:
-            before = lock(self._database, connection)
+            before = self._lock(connection)
             if before:
                 self._queries.run(connection, query, **{name: value})
-                audit_change(self._database, connection, name, before[name], value)
+                self._audit_change(connection, name, before[name], value)
 
+    def _lock(self, connection: Connection) -> Row | None:
+        """Return the account's role and quota, locked until the transaction ends; create the account if needed.
 
-def lock(database: UserDatabase, connection: Connection) -> Row | None:
-    """Return the account's role and quota, locked until the transaction ends; create the account if needed.
+        None for a name that cannot have an account.
+        """
+        self._queries.run(connection, "ensure")
+        return self._queries.run(connection, "lock").fetchone()
 
-    None for a name that cannot have an account.
-    """
-    queries = Queries(database, "accounts")
-    queries.run(connection, "ensure")
-    return queries.run(connection, "lock").fetchone()
+    def _replace_groups(self, connection: Connection, groups: Sequence[str], *, by_login: bool) -> None:
+        """Replace the groups of the locked account that came the same way: from a login, or from an admin."""
 
+        def present() -> list[str]:
+            return [row["group_name"] for row in self._queries.run(connection, "groups", by_login=by_login)]
 
-def replace_groups(database: UserDatabase, connection: Connection, groups: Sequence[str], *, by_login: bool) -> None:
-    """Replace the groups of a locked account that came the same way: from a login, or from an admin."""
-    queries = Queries(database, "accounts")
+        before = present()
+        for query in ("leave_groups", "join_groups"):
+            self._queries.run(connection, query, groups=[*groups], by_login=by_login)
+        self._audit_change(connection, "groups", before, present(), by_login=by_login)
 
-    def present() -> list[str]:
-        return [row["group_name"] for row in queries.run(connection, "groups", by_login=by_login)]
-
-    before = present()
-    queries.run(connection, "leave_groups", groups=[*groups], by_login=by_login)
-    queries.run(connection, "join_groups", groups=[*groups], by_login=by_login)
-    audit_change(database, connection, "groups", before, present(), by_login=by_login)
-
-
-def audit_change(
-    database: UserDatabase, connection: Connection, name: str, before: object, after: object, *, by_login: bool = False
-) -> None:
-    """Record a changed value of the account in the audit log; `by_login` marks values of the login provider."""
-    if after == before:
-        return
-    details = {name: after, f"previous_{name}": before} | ({"by_login": True} if by_login else {})
-    subject = audit_log.Subject("account", database.user_id)
-    audit_log.add_entry(database, connection, AUDIT_ACTIONS[name], subject, details=details)
+    def _audit_change(
+        self, connection: Connection, name: str, before: object, after: object, *, by_login: bool = False
+    ) -> None:
+        """Record a changed value in the audit log; `by_login` marks values of the login provider."""
+        if after == before:
+            return
+        details = {name: after, f"previous_{name}": before} | ({"by_login": True} if by_login else {})
+        subject = audit_log.Subject("account", self._database.user_id)
+        audit_log.add_entry(self._database, connection, AUDIT_ACTIONS[name], subject, details=details)
 
 
 class Logins:
@@ -124,6 +119,7 @@ class Logins:
     def __init__(self, database: UserDatabase) -> None:
         self._database = database
         self._queries = Queries(database, "accounts")
+        self._account = OwnAccount(database)
 
     def open(
         self,
@@ -141,15 +137,15 @@ class Logins:
         before all logins were ended.
         """
         with self._database.transaction() as connection:
-            before = lock(self._database, connection)
+            before = self._account._lock(connection)
             login = {"login_id": login_id, "started_at": started_at}
             if before is None or not self._queries.run(connection, "open_login", **login).fetchall():
                 return
             profile = {"name": name, "email": email, "role": role and role.value}
             for after in self._queries.run(connection, "log_in", **login, **profile).fetchall():
-                audit_change(self._database, connection, "role", before["role"], after["role"], by_login=True)
+                self._account._audit_change(connection, "role", before["role"], after["role"], by_login=True)
             if groups is not None:
-                replace_groups(self._database, connection, groups, by_login=True)
+                self._account._replace_groups(connection, groups, by_login=True)
             self._audit(connection, "open")
 
     def is_open(self, login_id: uuid.UUID) -> bool:
@@ -157,7 +153,7 @@ class Logins:
         row = self._queries.one("find_login", login_id=login_id, precision_seconds=SEEN_SECONDS)
         if row and row["is_stale"]:
             self._queries.write("touch_login", login_id=login_id)
-            OwnAccount(self._database).see()
+            self._account.see()
         return row is not None
 
     def accepts(self, issued_at: dt.datetime) -> bool:

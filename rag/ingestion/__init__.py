@@ -7,13 +7,13 @@ from rag.ingestion.chunking import document_heading, flowing_text, search_text, 
 
 if TYPE_CHECKING:
     from rag.ingestion.nodes import BlockNodeParser, ChunkNode, FileDocument
-    from rag.ingestion.pipeline import FRONT_PAGES, Ingestion, OnParts, from_blocks, identifying_text
+    from rag.ingestion.pipeline import FRONT_PAGES, Ingestion, Reading, from_blocks, identifying_text
 else:
     __getattr__ = lazy_imports.names(
         __name__,
         {
             "nodes": ("BlockNodeParser", "ChunkNode", "FileDocument"),
-            "pipeline": ("FRONT_PAGES", "Ingestion", "OnParts", "from_blocks", "identifying_text"),
+            "pipeline": ("FRONT_PAGES", "Ingestion", "Reading", "from_blocks", "identifying_text"),
         },
     )
 
@@ -23,7 +23,7 @@ __all__ = [
     "ChunkNode",
     "FileDocument",
     "Ingestion",
-    "OnParts",
+    "Reading",
     "document_heading",
     "flowing_text",
     "from_blocks",

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from rag import errors
-from rag.access.permissions import require_admin, require_curator, role_of
 from rag.config import MEGABYTE, load_config
 from rag.engine import Installation
 from rag.types import Identity, IndexRequest, Role
@@ -37,27 +36,26 @@ def login(user_id: str, *, ago: dt.timedelta = dt.timedelta(), **claims: object)
 
 
 def test_an_unknown_user_is_a_member(installation: Installation) -> None:
-    assert role_of(installation, BOB) is Role.MEMBER
-    for require in (require_admin, require_curator):
-        with pytest.raises(errors.ForbiddenError):
-            require(installation, BOB)
+    assert installation.accounts.get(BOB).role is Role.MEMBER
+    with pytest.raises(errors.ForbiddenError):
+        installation.accounts.require_admin(BOB)
     assert installation.accounts.list() == []
 
 
 @pytest.mark.parametrize("role", Role)
 def test_a_changed_role_applies_at_once(installation: Installation, role: Role) -> None:
     installation.accounts.set_role(BOB, role)
-    assert role_of(installation, BOB) is role
+    assert installation.accounts.get(BOB).role is role
     assert (role.may_share, role.may_administer) == (role is not Role.MEMBER, role is Role.ADMIN)
     installation.accounts.set_role(BOB, Role.MEMBER)
-    assert role_of(installation, BOB) is Role.MEMBER
+    assert installation.accounts.get(BOB).role is Role.MEMBER
 
 
 def test_an_admin_by_the_settings_stays_one(installation: Installation) -> None:
     with pytest.raises(errors.ConflictError, match="RAG_ADMINS"):
         installation.accounts.set_role(ANN, Role.MEMBER)
     installation.logins.open(login(ANN, role="member"))
-    assert role_of(installation, ANN) is Role.ADMIN
+    assert installation.accounts.get(ANN).role is Role.ADMIN
     assert {one.user_id: one.role for one in installation.accounts.list()} == {ANN: Role.ADMIN}
 
 

@@ -7,7 +7,7 @@ import itertools
 import re
 import threading
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from rag import errors, providers, worker
 from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.engine.ingestion.document_reader import EMBED_BATCH
-from rag.ingestion import Ingestion
+from rag.ingestion import Ingestion, Reading
 from rag.store.files.file_storage import UserFiles
 from rag.store.jobs import scheduling
 from rag.store.jobs.scheduling import MAX_ATTEMPTS
@@ -578,12 +578,12 @@ def test_a_parser_that_is_killed_each_time_does_not_fail_its_document(
                     child.kill()
                     killed.add(child.pid)
 
-    def read(into: Ingestion, document: Document, on_progress: Callable[..., None], **options: Any) -> None:
+    def read(into: Ingestion, document: Document, reading: Reading) -> None:
         def record(*progress: Any) -> None:
             kill()
-            on_progress(*progress)
+            reading.on_progress(*progress)
 
-        read_words(into, document, record, **options)
+        read_words(into, document, reading._replace(on_progress=record))
 
     with monkeypatch.context() as deadly:
         deadly.setattr(Ingestion, "read_words", read)

@@ -156,13 +156,8 @@ class DocumentReader:
                 on_progress(types.DocumentStatus.EMBEDDING, now.vector_count, now.chunk_count)
                 return
             read = into.read_words if lane is types.Lane.READING else into.renew
-            read(
-                document,
-                record,
-                max_chunks=max_chunks,
-                on_parts=lambda unpacked: Attachments(self._workspace).keep(document, unpacked),
-                is_cancelled=is_cancelled,
-            )
+            keep = Attachments(self._workspace).keep
+            read(document, ingestion.Reading(record, lambda parts: keep(document, parts), is_cancelled, max_chunks))
 
         with contextlib.suppress(errors.Error), self._recorded_failures(document_id, is_stopping, attempts):
             self._with_ingestion(document, work)

@@ -1,6 +1,6 @@
 """Settings for all users: the models that write and embed, and the vendors' keys.
 
-The environment takes precedence over saved settings. `rag.access.permissions` decides who may change them.
+The environment takes precedence over saved settings. `Accounts.require_admin` decides who may change them.
 """
 
 import re

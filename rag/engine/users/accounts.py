@@ -1,4 +1,4 @@
-"""User accounts: roles, groups, quotas, logins, preferences; `rag.access.permissions` decides who administers them."""
+"""User accounts: roles, groups, quotas, logins and preferences. The caller checks `Accounts.require_admin`."""
 
 import builtins
 import datetime as dt
@@ -158,6 +158,13 @@ class Accounts(Administration):
     def see(self, user_id: str) -> None:
         """Record that the user was active; creates the account on first use."""
         self._of(user_id).account.see()
+
+    def require_admin(self, user_id: str) -> None:
+        """Raise ForbiddenError if the user is no admin now; to be asked before each action for admins."""
+        if not self.get(user_id).role.may_administer:
+            raise errors.ForbiddenError(
+                N_("Only administrators may do this. Ask one of them, or have RAG_ADMINS name you.")
+            )
 
     # --- for admins ---
 

@@ -130,7 +130,7 @@ class Jobs:
                 steps = Checkpoints(jobs, job_id, between)
                 jobs.finish(job_id, self._run_kind(job, started.request, steps))
                 if job.kind == "matrix":  # cells may have been added after the job read the matrix
-                    matrices.refill_open_cells(self._workspace, uuid.UUID(started.request["matrix_id"]))
+                    matrices.refill(self._workspace, matrix_id=uuid.UUID(started.request["matrix_id"]))
         except errors.CancelledError:
             logger.info("job %s was cancelled", job_id)
         except errors.Error as error:

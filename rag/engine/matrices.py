@@ -2,7 +2,6 @@
 
 import builtins
 import datetime as dt
-import logging
 import re
 import uuid
 from collections import defaultdict
@@ -23,8 +22,6 @@ from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
 from rag.messages import N_
 from rag.store.users.audit_log import Subject
-
-logger = logging.getLogger(__name__)
 
 MAX_CHARS = 600
 """Maximum length of a cell's answer."""
@@ -129,16 +126,9 @@ def start(workspace: Workspace, matrix: types.Matrix) -> types.Job:
     return job
 
 
-def refill_open_cells(workspace: Workspace, matrix_id: uuid.UUID) -> None:
-    """Start another job for cells that were added while the last one ran."""
-    for matrix in workspace.store.matrices.open(matrix_id=matrix_id):
-        start(workspace, matrix)
-
-
-def refill_for_document(workspace: Workspace, document: types.Document) -> None:
-    """Refill the matrices of a ready document whose content they have not asked yet."""
-    for matrix in workspace.store.matrices.open(lineage_id=document.lineage_id or document.id):
-        logger.info("matrix %s is filled for document %s", matrix.id, document.id)
+def refill(workspace: Workspace, *, matrix_id: uuid.UUID | None = None, lineage_id: uuid.UUID | None = None) -> None:
+    """Start filling a matrix, or those of a document, where cells are missing or outdated."""
+    for matrix in workspace.store.matrices.open(matrix_id=matrix_id, lineage_id=lineage_id):
         start(workspace, matrix)
 
 

@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from pathlib import Path, PurePath
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from rag import errors, parsing, providers, types
 from rag.engine.ingestion.document_reader import TRANSIENT_CODES, DocumentReader
@@ -23,6 +23,7 @@ logger = logging.getLogger(__name__)
 
 OnFile = Callable[[types.FileReport], None]
 Files = Generator[types.FileReport, None, None]
+SourceFolder: TypeAlias = "Folder | providers.DriveFolder"
 Once = Callable[[str, Callable[[], Any]], Any]
 """Runs the named step unless it was done before, and returns its JSON result."""
 
@@ -38,21 +39,6 @@ _FILE_ERRORS = (errors.SourceError, errors.ValidationError)
 def run_once(_step: str, work: Callable[[], Any]) -> Any:
     """Run `work`, without remembering it."""
     return work()
-
-
-class SourceFolder(Protocol):
-    """A source of files; the ids of all its files begin with `prefix`."""
-
-    prefix: str
-
-    def owns(self, file_id: str) -> bool:
-        """Whether a file with this id would be in the folder."""
-
-    def list(self) -> list[types.SourceFile]:
-        """Return all files."""
-
-    def fetch(self, file: types.SourceFile) -> AbstractContextManager[Path]:
-        """Provide a local copy of the file while the block runs."""
 
 
 class FileIngestion:

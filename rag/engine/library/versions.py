@@ -163,7 +163,9 @@ class QuoteFinder:
     def find(self, words: str, page_number: int) -> QuoteMatch:
         """Find a quote: identical words nearest to its page, else the most similar paragraph."""
         key = "".join(_keys_of(words.split("\n")))
-        exact = [self._lines_at(match.start(), match.start() + len(key)) for match in _overlapping(key, self._text)]
+        # Also where it overlaps itself; an empty one is nowhere
+        starts = [match.start() for match in re.finditer(f"(?={re.escape(key)})", self._text)] if key else []
+        exact = [self._lines_at(start, start + len(key)) for start in starts]
         if exact:
             return QuoteMatch(
                 types.Change.UNCHANGED, min(exact, key=lambda lines: abs(lines[0].page_number - page_number))
@@ -186,11 +188,6 @@ class QuoteFinder:
             return None
         _, _, place = max(likely, key=lambda one: (one[1], fuzz.partial_ratio(text, self._paragraphs[one[2]].text)))
         return self._paragraphs[place]
-
-
-def _overlapping(key: str, text: str) -> Iterator[re.Match[str]]:
-    """Return where `key` is in `text`, also where it overlaps itself; nowhere if it is empty."""
-    return re.finditer(f"(?={re.escape(key)})", text) if key else iter(())
 
 
 def _keys(lines: Sequence[types.Line]) -> list[str]:

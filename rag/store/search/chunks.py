@@ -73,10 +73,6 @@ class Chunks:
             errors.StoreError: the database fails; the old chunks remain.
         """
         each = [None] * len(chunks) if vectors is None else vectors
-        if not len(chunks) == len(each) == len(search_texts):
-            raise errors.StoreError(N_("Chunks, vectors and search texts differ in number. This is a bug; report it."))
-        if any(chunk.ordinal != place for place, chunk in enumerate(chunks)):
-            raise errors.StoreError(N_("The chunks are not numbered from 0 in their order. This is a bug; report it."))
         self._dense.ensure_table(space.dimensions)
         with self._database.transaction(long=True) as connection:
             document = {**lock_document(self._database, connection, document_id), "language": language}
@@ -287,8 +283,6 @@ class Vectors:
             row = connection.execute(self._queries["add"].format(chunks=table), {**document, **values}).fetchone()
             if row is None:
                 return False
-            if row["vector_count"] > row["chunk_count"]:
-                raise errors.StoreError(N_("A document has more vectors than chunks. This is a bug; report it."))
             if row["vector_count"] == row["chunk_count"] or not vectors:
                 connection.execute(self._queries["finish"].format(chunks=table), document)
         return True

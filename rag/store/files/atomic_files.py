@@ -5,7 +5,6 @@ A file is durable when its content, its name in its folder and the folder's name
 
 import errno
 import os
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -50,8 +49,6 @@ def atomic_replacement(target: Path, *, prefix: str | None = None, folder: Path 
 
 def sync_folder(folder: Path) -> None:
     """Write the names in a folder to disk."""
-    if sys.platform == "win32":  # where folders cannot be opened
-        return
     try:
         descriptor = os.open(folder, os.O_RDONLY)
         try:

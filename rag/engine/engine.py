@@ -429,14 +429,12 @@ class RAGEngine:
 
 
 def _require_list(field: str, values: object) -> list[str]:
-    """Return `values` as strings. Raises ValidationError if it is empty or no list."""
     if isinstance(values, str) or not isinstance(values, Collection) or not values:
         raise errors.ValidationError(f"{field} must be a list with at least one entry.", details={"field": field})
     return [str(value) for value in values]
 
 
 def _require_query(text: object) -> str:
-    """Return a query without surrounding white space. Raises ValidationError if it is too short or no text."""
     stripped = text.strip() if isinstance(text, str) else ""
     if len(stripped) < MIN_QUERY_CHARS:
         raise errors.ValidationError(

@@ -135,7 +135,6 @@ class EmbeddingGenerations:
         return dropped
 
     def _numbered(self, number: int) -> types.EmbeddingGeneration:
-        """Return the generation with that number. Raises NotFoundError."""
         for generation in self.list():
             if generation.generation == number:
                 return generation

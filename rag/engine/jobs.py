@@ -142,8 +142,6 @@ class Jobs:
         return jobs.get(job_id)
 
     def _run_kind(self, job: types.Job, request: Mapping[str, Any], steps: Checkpoints) -> dict[str, Any]:
-        """Return the job's result."""
-
         def report(_stage: str, done: int, total: int) -> None:
             self._workspace.store.jobs.update_progress(job.id, done, total)
 
@@ -353,7 +351,6 @@ class WorkerTasks:
             raise _StoppingError
 
     def _count_step(self, before: types.Document, done: types.Document, lane: types.Lane) -> None:
-        """Add a step to the statistics of all workers."""
         figures = self._resources.store.monitoring
         if done.status is types.DocumentStatus.FAILED:
             figures.count({"failures": 1}, done.error_code or errors.Error.code)

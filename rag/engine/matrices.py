@@ -90,7 +90,6 @@ def _answers_yes(question: str, answer: str) -> bool | None:
 
 
 def _figure(answer: str) -> Number | None:
-    """Return the first amount or share, else the first number that is neither a year nor a day."""
     found = [number for number in Text(answer).numbers if number.year is None and not _is_day(answer, number)]
     return next((number for number in found if number.unit or number.scale), found[0] if found else None)
 
@@ -244,7 +243,6 @@ class Matrices:
         }
 
     def _answer_cell(self, document: types.Document, number: int, question: types.MatrixQuestion) -> types.MatrixCell:
-        """Answer one question from one document. Raises ProviderError."""
         request = types.AnswerRequest(
             index_name=str(document.index_id),
             question=question.text,
@@ -304,12 +302,10 @@ class Matrices:
 
 
 def _is_fresh(saved: types.SavedCell, document: types.Document) -> bool:
-    """Whether a cell was answered from the document's current content."""
     return saved.cell.status != "failed" and saved.cell.sha256 == document.sha256
 
 
 def _answer_fields(question: str, response: types.AnswerResponse, statements: Statements) -> dict[str, Any]:
-    """Return the fields of a cell: the best answer, its verdict and its place."""
     chosen = _best_citation(question, response, statements) if response.status == "ok" else None
     if chosen is None:
         return {"status": "not_found", "model": response.model}
@@ -410,7 +406,6 @@ def _row_text(row: types.QuotedRow) -> str:
 def _shown_cells(
     questions: Sequence[types.MatrixQuestion], documents: Iterable[types.Document], kept: Sequence[types.SavedCell]
 ) -> list[types.ShownCell]:
-    """Return the cells of `documents`, with outdated and conflicting ones marked."""
     by_lineage = {document.lineage_id: document for document in documents}
     cells = [saved for saved in kept if saved.cell.lineage_id in by_lineage]
     others = _conflicts_with_others(questions, [saved.cell for saved in cells])

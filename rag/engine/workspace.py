@@ -329,6 +329,5 @@ class SharedFiles(UserFiles):
         self._owners.delete(document_id)
 
     def _files_of(self, document_id: uuid.UUID) -> UserFiles:
-        """Return the owner's files, if the document is shared. Raises NotFoundError."""
         self._store.documents.get(document_id)
         return self._owners

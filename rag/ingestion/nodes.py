@@ -99,7 +99,6 @@ class BlockNodeParser(NodeParser):
     def _postprocess_parsed_nodes(
         self, nodes: list[schema.BaseNode], parent_doc_map: dict[str, schema.Document]
     ) -> list[schema.BaseNode]:
-        """Link adjacent nodes; their positions are known already."""
         related = [node.as_related_node_info() for node in nodes]
         for place, node in enumerate(nodes):
             if place:

@@ -157,7 +157,6 @@ class Ingestion:
         return providers.CachedEmbedding(self._embedder, self._index.space, self._store.embedding_cache, on_batch)
 
     def _cut(self, document: types.Document, parsed: types.ParsedDocument, *steps: schema.TransformComponent) -> "_Cut":
-        """Split the document into chunks, and apply `steps` to them."""
         name, given_title = self._store.documents.names(document.id)  # it may have been renamed meanwhile
         title = given_title or parsed.title
         file = FileDocument.of(document.id, name, parsed.model_copy(update={"title": title}))
@@ -229,7 +228,6 @@ class Ingestion:
 
 
 def _with_original_metadata(again: types.ParsedDocument, document: types.Document) -> types.ParsedDocument:
-    """Add the metadata of the original to what was read from the rendition."""
     known = {page.number: page for page in document.pages}
     pages = (
         page.model_copy(update={"ocr": known[page.number].ocr, "error": page.error or known[page.number].error})

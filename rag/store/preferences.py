@@ -101,7 +101,6 @@ class VendorKeys:
         return {name: secret for name, secret in keys.items() if isinstance(secret, str)}
 
     def _write(self, keys: dict[str, str | None]) -> None:
-        """Save the keys that are not None; without any delete the file."""
         present = {name: secret for name, secret in keys.items() if secret is not None}
         if present or self._file.exists():
             write_atomically(self._file, json.dumps(present, indent=2), OWNER_ONLY)

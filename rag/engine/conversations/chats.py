@@ -161,7 +161,6 @@ class Chats:
 
 
 def _excerpt(text: str, words: Sequence[str]) -> str:
-    """Return the text around the first of the words."""
     flowing = " ".join(CITATION_MARK.sub("", text).split())
     places = [place for word in words if (place := flowing.lower().find(word.lower())) >= 0]
     start = max(min(places, default=0) - EXCERPT_CHARS // 4, 0)
@@ -171,7 +170,6 @@ def _excerpt(text: str, words: Sequence[str]) -> str:
 
 
 def _only_quotes(response: types.AnswerResponse) -> types.AnswerResponse:
-    """Remove the text that the answer does not quote from its passages."""
     quoted = {
         own: {line.number for citation in response.citations if citation.citation_id == own for line in citation.lines}
         for own in response.sources
@@ -424,7 +422,6 @@ def compare_claims(before: types.AnswerResponse, after: types.AnswerResponse) ->
 
 
 def _claims(response: types.AnswerResponse) -> list[tuple[str, tuple[str, ...]]]:
-    """Return the proved claims: each statement with its quotes."""
     proved = drop_struck(response)
     quotes: dict[int, list[str]] = {}
     for citation in proved.citations:

@@ -74,7 +74,6 @@ def differences(
 
 
 def _document_changes(old: types.Provenance, workspace: Workspace) -> Iterator[str]:
-    """Describe what became of the documents used by the earlier answer."""
     versions = workspace.store.versions.list([document.id for document in old.documents]) if old.documents else []
     by_id = {document.id: document for document in versions}
     for used in old.documents:
@@ -100,7 +99,6 @@ def _document_changes(old: types.Provenance, workspace: Workspace) -> Iterator[s
 
 
 def _library_changes(old: types.Provenance, workspace: Workspace) -> Iterator[str]:
-    """Describe documents that were added to, or removed from, the searched ones since then."""
     list_documents, filters = workspace.store.documents.list, old.retrieval.filters.model_copy(update={"saved": None})
     if filters == types.Filters(document_ids=filters.document_ids) and filters.document_ids:
         return  # only these documents were searched, and none can be added

@@ -127,7 +127,6 @@ class DocumentReader:
         is_stopping: IsCancelled = lambda: False,
         attempts: int | None = None,
     ) -> None:
-        """Do the work of `lane` for a locked document; failures are recorded, not raised."""
         store = self._workspace.store
         document = store.documents.get(document_id)
         recorded: tuple[str, float] = ("", 0.0)

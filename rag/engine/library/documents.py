@@ -129,7 +129,6 @@ class Documents:
         return self._workspace.store.indexes.get_by_id(replaced.index_id)
 
     def _same_name(self, path: Path, name: str, index: types.Index, on_same_name: types.OnSameName) -> uuid.UUID | None:
-        """Return the document of the same name that the file is a new version of."""
         if on_same_name == "keep":
             return None
         same = self._workspace.store.versions.of_same_name(index.id, display_name(name), sha256_of(path))

@@ -215,7 +215,6 @@ class Originals:
         return receipt.model_copy(update={"files": files, "bytes": size, "unfinished": unfinished})
 
     def _file_totals(self, document_ids: Sequence[uuid.UUID]) -> DiskUsage:
-        """Count the files of documents and their bytes; failing storage does not count."""
         files = size = 0
         for document_id in document_ids:
             with contextlib.suppress(errors.StoreError):
@@ -262,7 +261,6 @@ class Originals:
 
 @contextlib.contextmanager
 def _decrypted(path: Path, password: str, name: str) -> Iterator[Path]:
-    """Provide the decrypted file while the block runs. Raises PasswordError."""
     with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
         decrypted = Path(folder) / "decrypted.pdf"
         parsing.decrypt(path, decrypted, password, name=name)

@@ -44,7 +44,6 @@ class Settings:
         self.downloads = providers.ModelDownloads(environment)
 
     def _origin(self, setting: str) -> tuple[types.Origin, str | None]:
-        """Return who set a setting, and the value."""
         if not is_unset(self._environment, setting):
             return types.Origin.ENVIRONMENT, getattr(self._environment, setting)
         saved = self._preferences.get().choices.get(setting)

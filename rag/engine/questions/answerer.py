@@ -242,7 +242,6 @@ class Answerer:
         return completed
 
     def _documents(self, limit: int | None = None) -> list[types.Document]:
-        """Return the documents that the request asks."""
         filters = saved_filters.resolve_saved_filter(self.workspace.store, self.request).retrieval.filters
         query = types.DocumentQuery(filters=filters, disabled=False)
         return self.workspace.store.documents.list(self.index.id, query, limit=limit)
@@ -329,7 +328,6 @@ class Answerer:
     def _write(
         self, llm: "LLM", question: str, context: Context
     ) -> Generator[types.AnswerStage | types.AnswerToken, None, Output]:
-        """Yield what the language model writes; complete answers are cached."""
         prompt = prompt_messages(llm, question, context.text)
         if seconds := providers.reading_seconds(llm, count_tokens(prompt)):
             yield types.AnswerStage(name="reading", seconds=seconds)
@@ -559,7 +557,6 @@ class Answerer:
 
 
 def _without_events(extract: Generator[types.AnswerToken, None, types.AnswerResponse]) -> types.AnswerResponse:
-    """Return the value of a generator whose events are not shown."""
     while True:
         try:
             next(extract)

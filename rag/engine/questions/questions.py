@@ -90,7 +90,6 @@ class Questions:
         return Suggestions(self._workspace).find(document_id, self._quote)
 
     def _quote(self, document: types.Document, question: str) -> types.AnswerResponse:
-        """Answer from one document, without a language model."""
         index = self._workspace.store.indexes.get_by_id(document.index_id)
         request = restrict_to_documents(types.AnswerRequest(question=question), [document.id])
         return Answerer(self._workspace, index, request).quote()

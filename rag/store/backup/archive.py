@@ -140,7 +140,6 @@ class Archive:
             raise damaged("its end is missing")
 
     def _next_header(self) -> tarfile.TarInfo | None:
-        """Read the next member's header; None at the end of the archive."""
         block = self._file.read(BLOCK_BYTES)
         if block == bytes(BLOCK_BYTES):
             return None

@@ -130,7 +130,6 @@ def _write_database(
 
 
 def _one(connection: Connection, query: sql.SQL | sql.Composed, parameters: Mapping[str, object] | None = None) -> Any:
-    """Return the one value of a query."""
     row = connection.execute(query, parameters).fetchone()
     assert row
     return next(iter(row.values()))

@@ -192,7 +192,6 @@ def _without_forced_row_security(connection: Connection, tables: Sequence[str]) 
 
 
 def _continue_sequences(connection: Connection, tables: Sequence[str]) -> None:
-    """Set sequences above the loaded numbers."""
     backup = named_queries.load("backup")
     for row in connection.execute(backup["sequences"], {"tables": [*tables]}).fetchall():
         query = backup["continue_sequence"].format(

@@ -200,7 +200,6 @@ class UserFiles:
 
     @staticmethod
     def _delete_copies(cached: Path) -> None:
-        """Delete the copies of all versions of a file."""
         kind, _, _ = cached.name.partition("-")
         for copy in cached.parent.glob(f"{kind}-*"):
             copy.unlink(missing_ok=True)
@@ -244,7 +243,6 @@ def _version(info: Mapping[str, Any]) -> str:
 
 @contextmanager
 def _file_errors(document_id: uuid.UUID | None = None, kind: str = "file") -> Iterator[None]:
-    """Translate errors of file systems and of fsspec's drivers into ours."""
     try:
         yield
     except errors.Error:

@@ -166,7 +166,6 @@ def _is_ours(path: Path) -> bool:
 
 
 def _size(path: Path) -> int:
-    """Return the bytes of a file, or of all files in a folder."""
     files = [path, *path.rglob("*")] if path.is_dir() else [path]
     try:
         return sum(file.lstat().st_size for file in files if not file.is_dir() and not file.is_symlink())

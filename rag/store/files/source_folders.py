@@ -64,7 +64,6 @@ def _is_below(folder: str, root: str) -> bool:
 
 
 def _absolute(folder: str) -> str:
-    """Return a local path as absolute, without `..`."""
     return os.path.normpath(Path(LocalFileSystem._strip_protocol(folder)).absolute())
 
 
@@ -143,7 +142,6 @@ class Folder:
 
 @contextmanager
 def _source_errors(place: str) -> Iterator[None]:
-    """Translate errors of file systems and of fsspec's drivers into ours."""
     try:
         yield
     except errors.Error:

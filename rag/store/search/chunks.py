@@ -370,7 +370,6 @@ def _search_values(
 
 
 def _landmark_values(landmarks: Iterable[types.Landmark], chunks: Iterable[types.Chunk]) -> dict[str, list[object]]:
-    """Return landmarks with the first and the last chunk of their pages."""
     ordinals: dict[int, list[int]] = {}
     for chunk in chunks:
         ordinals.setdefault(chunk.main_page, []).append(chunk.ordinal)
@@ -413,7 +412,6 @@ def _cursor(connection: Connection) -> psycopg.Cursor[Row]:
 
 
 def _values(chunk: types.Chunk, vector: Sequence[float] | None) -> dict[str, object]:
-    """Return the parameters of the query `add` in chunks.sql for one chunk."""
     pages = chunk.pages
     to_vector = pgvector.HalfVector if len(vector or ()) > HALF_PRECISION_ABOVE else pgvector.Vector  # as its table has
     return {

@@ -121,7 +121,6 @@ class DenseSearch:
             lent.execute(*user_statement)
 
     def _lend(self) -> psycopg.Connection[Any]:
-        """Lend a connection to the database of the current search, in a transaction of its user."""
         database, user_statement = self._current_search.get()
         return database.lend([user_statement])
 

@@ -261,7 +261,6 @@ def _posting_list(row: Mapping[str, Any], weight: float = 1.0) -> bm25.PostingLi
 
 
 def _relative(scores: bm25.Floats) -> bm25.Floats:
-    """Scale scores so that the best is 1."""
     return scores / max(float(scores.max(initial=0.0)), 1e-9)
 
 
@@ -280,6 +279,5 @@ def _collection(row: Mapping[str, Any]) -> bm25.Collection:
 
 
 def _integers(data: bytes | None, dtype: str) -> Any:
-    """Decode big endian bytes."""
     stored = np.dtype(dtype)
     return np.frombuffer(data or b"", dtype=stored).astype(stored.newbyteorder("="))

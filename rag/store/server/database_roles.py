@@ -94,7 +94,6 @@ def _with_option(url: str, option: str) -> str:
 
 
 def _existing_roles(connection: Connection, *, as_roles: bool) -> set[str]:
-    """Return the roles that exist; refuse any with more rights than we gave it."""
     statements = named_queries.load("row_security")
     roles = connection.execute(statements["roles"]).fetchall()
     excessive = [role["name"] for role in roles if role["has_excess_rights"]]
@@ -129,7 +128,6 @@ def _can_back_up(connection: Connection, account: Mapping[str, Any]) -> bool:
 
 
 def _grant(query: str, account: Mapping[str, Any]) -> sql.Composed:
-    """Return the statement that grants roles to an account, for the server's version."""
     name = query if account["version"] >= GRANT_OPTIONS_SINCE else f"{query}_before_16"
     return named_queries.load("row_security")[name].format(account=sql.Identifier(account["name"]))
 

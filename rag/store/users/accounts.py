@@ -296,7 +296,6 @@ class ApiKeys:
         return revoked[0]
 
     def _write(self, query: str, **parameters: object) -> builtins.list[types.ApiKey]:
-        """Run `create` or `revoke` with entries in the audit log, and return the keys."""
         with self._database.transaction() as connection:
             keys = [types.ApiKey(**row) for row in self._queries.run(connection, query, **parameters)]
             for key in keys:

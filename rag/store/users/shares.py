@@ -57,7 +57,6 @@ class Shares:
         return self._write("unshare", "share.withdraw", index_id=index_id, **request.model_dump())
 
     def _write(self, query: str, action: str, **parameters: object) -> bool:
-        """Run a query with an entry in the audit log, and return whether anything changed."""
         with self._database.transaction() as connection:
             for row in self._queries.run(connection, query, **parameters).fetchall():
                 details = {name: row[name] for name in ("grantee_kind", "grantee", "permission")}
@@ -170,7 +169,6 @@ class SharedDatabase(UserDatabase):
         return permission
 
     def _shared(self, connection: Connection) -> Row | None:
-        """Return who shares the index with the asker, and with which permission."""
         parameters = {"asker": self.asker, "within": self.index_id}
         return connection.execute(named_queries.load("shares")["access"], parameters).fetchone()
 

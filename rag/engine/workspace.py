@@ -13,6 +13,7 @@ from rag.engine.models import Models
 from rag.messages import N_
 from rag.store.files.file_storage import FileStore, Kind, UserFiles
 from rag.store.files.orphans import OrphanCleanup
+from rag.store.library.indexes import unknown_index
 from rag.store.preferences import Preferences
 from rag.store.server import database_roles, embedded
 from rag.store.store import SharedStore, Store, UserStore
@@ -272,7 +273,7 @@ class SharedWorkspace(Workspace):
 
     def open_shared(self, index_id: uuid.UUID) -> "SharedWorkspace":
         """Raise NotFoundError: what others share with the owner is not shared with the asker."""
-        raise errors.NotFoundError(N_("There is no index {id}. List the indexes and check the id."), id=index_id)
+        raise unknown_index(index_id)
 
     def find_index(self, name: str) -> types.Index:
         """Return the collection by id, name or as the default. Raises NotFoundError for any other."""

@@ -20,6 +20,7 @@ from rag import errors, types
 from rag.engine.library.files import display_name, sha256_of
 from rag.engine.workspace import Workspace
 from rag.messages import N_
+from rag.store.library.documents import unknown
 
 SAME_PARAGRAPH = 60.0
 """Minimum similarity (rapidfuzz's normalised indel similarity, 0..100) of a changed paragraph. Any two of 200
@@ -225,9 +226,7 @@ class Versions:
             if document.id == document_id:
                 in_trash = document.deleted_at is not None
                 return [version for version in versions if version.deleted_at is None or in_trash]
-        raise errors.NotFoundError(
-            N_("There is no document {id}. List the documents and check the id."), id=document_id
-        )
+        raise unknown(document_id)
 
     def of_same_name(self, path: Path, name: str, index_name: str = types.DEFAULT_INDEX) -> types.Document | None:
         """Return the document that a file may be a new version of: it has the same name but other content.

@@ -138,8 +138,7 @@ class Conversations:
 
     def is_locked(self, conversation_id: uuid.UUID) -> bool:
         """Return whether somebody has the lock of a chat."""
-        row = self._queries.one("is_locked", conversation_id=conversation_id)
-        return bool(row and row["locked"])
+        return bool(self._queries.value("is_locked", conversation_id=conversation_id))
 
     def _write(self, query: str, conversation_id: uuid.UUID, **values: object) -> Row:
         return self._queries.change(query, _unknown(conversation_id), conversation_id=conversation_id, **values)

@@ -219,8 +219,7 @@ class Documents:
 
     def count(self, index_id: uuid.UUID, query: types.DocumentQuery = EVERY_DOCUMENT) -> int:
         """Return how many documents `list` would return."""
-        row = self._queries.one("count", **list_parameters(index_id, query))
-        return int(row["documents"]) if row else 0
+        return int(self._queries.value("count", **list_parameters(index_id, query)))
 
     def edit(self, document_id: uuid.UUID, edit: types.DocumentEdit) -> types.Document:
         """Change the fields that `edit` gives. Raises NotFoundError."""
@@ -256,8 +255,8 @@ class Documents:
 
     def lane(self, document_id: uuid.UUID) -> types.Lane | None:
         """Return what is to be done next with a document; None if it is not being read or does not exist."""
-        row = self._queries.one("lane", document_id=document_id)
-        return types.Lane(row["lane"]) if row else None
+        lane = self._queries.value("lane", document_id=document_id)
+        return types.Lane(lane) if lane else None
 
     def resume(self, document_id: uuid.UUID) -> types.Document:
         """Mark a document to be read from where that stopped, or again if it was ready.
@@ -284,8 +283,8 @@ class Documents:
 
     def trace(self, document_id: uuid.UUID) -> str | None:
         """Return the tracing span to which work on a document belongs, if any."""
-        row = self._queries.one("trace", document_id=document_id)
-        return row["trace_parent"] if row else None
+        traceparent: str | None = self._queries.value("trace", document_id=document_id)
+        return traceparent
 
     def enqueue(self, document_id: uuid.UUID) -> types.Document:
         """Let workers take a document now, even before its retry is due. Raises NotFoundError."""
@@ -394,14 +393,14 @@ def unknown(document_id: uuid.UUID) -> errors.NotFoundError:
 
 def missing(database: UserDatabase, document_id: uuid.UUID) -> errors.NotFoundError:
     """Return the error for a document that is not there: with the time of its purge if the audit log still has it."""
-    row = Queries(database, "audit").one("purged_at", document_id=str(document_id))
-    if row is None or row["at"] is None:
+    purged_at: dt.datetime | None = Queries(database, "audit").value("purged_at", document_id=str(document_id))
+    if purged_at is None:
         return unknown(document_id)
     return errors.PurgedError(
         N_("The document {id} was permanently deleted on {time} UTC. List the documents and check the id."),
         id=document_id,
-        time=f"{row['at']:%Y-%m-%d %H:%M}",
-        details={"document_id": str(document_id), "purged_at": row["at"].isoformat()},
+        time=f"{purged_at:%Y-%m-%d %H:%M}",
+        details={"document_id": str(document_id), "purged_at": purged_at.isoformat()},
     )
 
 

@@ -120,8 +120,8 @@ class Indexes:
         """Return the numbers of documents and chunks of an index, and its size. Raises NotFoundError."""
         index = self.get_by_id(index_id)
         counts = self._queries.one("stats", index_id=index_id) or {}
-        size = self._queries.one("table_size", table_name=f"data_document_chunks_{index.space.dimensions}")
-        chunk_bytes = counts.pop("stored_chunks") * (float(size["row_bytes"]) if size else 0.0)
+        row_bytes = self._queries.value("table_size", table_name=f"data_document_chunks_{index.space.dimensions}")
+        chunk_bytes = counts.pop("stored_chunks") * float(row_bytes or 0.0)
         database_bytes = round(chunk_bytes + counts.pop("stored_lexemes") * LEXEME_BYTES)
         languages = {row["language"]: row["chunks"] for row in self._queries.all("languages", index_id=index_id)}
         return types.IndexStats(index=index, database_bytes=database_bytes, languages=languages, **counts)

@@ -83,8 +83,10 @@ class DenseSearch:
         parameters = bound.bind({**search_terms.scope_parameters(scope), "vector": pgvector.Vector(values).to_text()})
 
         def run(database: Database) -> Any:
-            size = Queries(bound.at(database), "dense").one("size", **parameters)  # of the scope, before `must_include`
-            exact = size is None or size["chunks"] <= COMPARED
+            size = Queries(bound.at(database), "dense").value(
+                "size", **parameters
+            )  # of the scope, before `must_include`
+            exact = (size or 0) <= COMPARED
             token = self._current_search.set((database, bound.user_statement))
             try:
                 with database.time_limit():

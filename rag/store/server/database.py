@@ -395,6 +395,10 @@ class Queries:
         """Return the first row that a reading statement finds, if any."""
         return next(iter(self.all(query, **parameters)), None)
 
+    def value(self, query: str | Statement, /, **parameters: object) -> Any:
+        """Return the first value that a reading statement finds, if any."""
+        return next(iter((self.one(query, **parameters) or {}).values()), None)
+
     def get(self, query: str | Statement, unknown: errors.Error, /, **parameters: object) -> Row:
         """Return the first row that a reading statement finds. Raises `unknown` if there is none."""
         row = self.one(query, **parameters)

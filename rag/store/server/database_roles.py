@@ -158,12 +158,12 @@ def _can_set_roles(url: str) -> bool:
 
 def require_role(database: Database) -> None:
     """Raise StoreError if the app does not have its role: a pooler in between may drop connection options."""
-    row = Queries(database, "row_security").one("current_role")
-    if not row or row["name"] != APP:
+    role = Queries(database, "row_security").value("current_role")
+    if role != APP:
         raise errors.StoreError(
             "The database does not take the option `role` of a connection, as behind some poolers. Connect to the "
             "server itself, or let the pooler pass startup options on.",
-            details={"role": row["name"] if row else None},
+            details={"role": role},
         )
 
 

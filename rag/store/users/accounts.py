@@ -42,8 +42,7 @@ class OwnAccount:
 
     def require_room(self, name: str, size: int, default_quota: int | None) -> None:
         """Raise QuotaError if a file of `size` bytes would exceed the user's quota."""
-        row = self._queries.one("has_room", quota_bytes=default_quota, size=size)
-        if row is None or row["has_room"]:
+        if self._queries.value("has_room", quota_bytes=default_quota, size=size) is not False:
             return
         storage = self._queries.one("storage", quota_bytes=default_quota)
         if storage is None:
@@ -158,8 +157,7 @@ class Logins:
 
     def accepts(self, issued_at: dt.datetime) -> bool:
         """Return whether a token that was issued to the user at that time is still valid."""
-        row = self._queries.one("accepts", issued_at=issued_at)
-        return bool(row and row["accepted"])
+        return bool(self._queries.value("accepts", issued_at=issued_at))
 
     def list(self, lifetime: dt.timedelta) -> builtins.list[types.Login]:
         """Return open logins that are not older than `lifetime`, the last seen first."""
@@ -215,8 +213,7 @@ class Accounts:
 
     def keys_exist(self) -> bool:
         """Return whether anyone has a key that was not revoked; an expired one counts, or it would open access."""
-        row = self._keys.one("exist")
-        return bool(row and row["present"])
+        return bool(self._keys.value("exist"))
 
     def jobs(self, limit: int) -> builtins.list[types.Job]:
         """Return all users' jobs without their results, the latest first."""

@@ -74,10 +74,10 @@ class Shares:
 
     def holding(self, document_id: uuid.UUID) -> uuid.UUID:
         """Return the shared collection that a document is in. Raises NotFoundError if it is in none."""
-        row = self._queries.one("holding", document_id=document_id)
-        if row is None or row["index_id"] is None:
+        index_id: uuid.UUID | None = self._queries.value("holding", document_id=document_id)
+        if index_id is None:
             raise documents.missing(self._database, document_id)
-        return uuid.UUID(str(row["index_id"]))
+        return index_id
 
 
 WITHIN = "%(within)s"

@@ -83,10 +83,8 @@ class DenseSearch:
         parameters = bound.bind({**search_terms.scope_parameters(scope), "vector": pgvector.Vector(values).to_text()})
 
         def run(database: Database) -> Any:
-            size = Queries(bound.at(database), "dense").value(
-                "size", **parameters
-            )  # of the scope, before `must_include`
-            exact = (size or 0) <= COMPARED
+            # Of the scope, before `must_include`
+            exact = Queries(bound.at(database), "dense").value("size", **parameters) <= COMPARED
             token = self._current_search.set((database, bound.user_statement))
             try:
                 with database.time_limit():

@@ -7,7 +7,6 @@ import contextlib
 import uuid
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from rag import errors, types
@@ -210,7 +209,5 @@ class Store:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

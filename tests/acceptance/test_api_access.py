@@ -57,7 +57,7 @@ def test_a_revoked_key_opens_nothing_and_a_key_only_its_users_documents(engine: 
     with api.client(base_url, secret) as web:
         web.post("/indexes", json={"name": "mine"})
         assert [index["userId"] for index in web.get("/indexes").json()["items"]] == ["ann"]
-        ann.keys.revoke(key.id)
+        ann.store.api_keys.revoke(key.id)
         assert api.error_of(web.get("/indexes")) == (401, "auth")
 
 

@@ -657,7 +657,7 @@ def test_a_revoked_key_opens_nothing_from_the_next_request_on(engine: RAGEngine)
     key, secret = ada.keys.create("to be revoked")
     with served(engine, needs_key=True) as url:
         assert knock(url, x_api_key=secret).status_code == 200
-        ada.keys.revoke(key.id)
+        ada.store.api_keys.revoke(key.id)
         assert knock(url, x_api_key=secret).status_code == 401
 
 

@@ -169,7 +169,7 @@ REACHES: dict[str, Call] = {
     "documents.count": lambda e, d: e.documents.count(DocumentQuery(search=d.name)),
     "documents.tags": lambda e, _: e.documents.tags(),
     "documents.move": lambda e, d: e.documents.move([d.id], "another"),
-    "keys.list": lambda e, _: e.keys.list(),
+    "keys.list": lambda e, _: e.store.api_keys.list(),
     "keys.create": lambda e, _: e.keys.create("theirs", ["admin"]),
     "jobs.list": lambda e, _: e.store.jobs.list(),
     "sharing.list": lambda e, _: e.sharing.list(),
@@ -201,7 +201,7 @@ def state(owner: RAGEngine) -> Any:
     indexes = owner.indexes.list()
     return [owner.documents.list(index.name, in_trash=trash) for index in indexes for trash in (False, True)], (
         owner.sharing.list(),
-        owner.keys.list(),
+        owner.store.api_keys.list(),
     )
 
 

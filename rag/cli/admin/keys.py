@@ -103,7 +103,7 @@ def _accounts(engine: "RAGEngine") -> "Accounts":
 
 
 def _keys(engine: "RAGEngine", user: str) -> list[types.ApiKey]:
-    return engine.installation.for_user(_named(user)).keys.list()
+    return engine.installation.for_user(_named(user)).store.api_keys.list()
 
 
 def _named(user: str) -> str:

@@ -61,14 +61,6 @@ class UserKeys:
         )
         return key, secret
 
-    def list(self) -> list[types.ApiKey]:
-        """Return the user's keys, including expired and revoked ones, latest first."""
-        return self._rows().list()
-
-    def revoke(self, key_id: uuid.UUID) -> types.ApiKey:
-        """Revoke a key. Raises NotFoundError."""
-        return self._rows().revoke(key_id)
-
 
 def authenticate(config: Config, store: Callable[[], Store], secret: str) -> types.ApiKey | None:
     """Return the valid key with this secret, or None.
@@ -223,7 +215,7 @@ class Accounts(Administration):
     def revoke_key(self, key_id: uuid.UUID) -> types.ApiKey:
         """Revoke any user's API key. Raises NotFoundError."""
         owner = next((key.user_id for key in self.list_keys() if key.id == key_id), types.LOCAL_USER)
-        return self.keys_of(owner).revoke(key_id)
+        return self._of(owner).api_keys.revoke(key_id)
 
     def jobs(self) -> builtins.list[types.Job]:
         """Return all users' latest jobs without their results."""

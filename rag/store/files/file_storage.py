@@ -192,6 +192,10 @@ class UserFiles:
         return f"{self._root}/{uuid.UUID(str(document_id))}"
 
     def _path(self, document_id: uuid.UUID, kind: Kind) -> str:
+        if kind not in KINDS:  # whatever else it says must not become part of a path
+            raise errors.StoreError(
+                N_("There is no kind of file {kind}. Use one of {known}."), kind=repr(kind), known=", ".join(KINDS)
+            )
         return f"{self._folder(document_id)}/{kind}"
 
     def _cached(self, document_id: uuid.UUID, kind: Kind, version: str = "") -> Path:

@@ -253,7 +253,7 @@ class Matrices:
             item = answer_fit.requested_item(question.text)
             names = [item.place] if item and item.place else []
             # the pages of the document's own statement with the requested line item
-            pages = vocabulary.own_pages(self._workspace.store.pages.landmarks(document.id, names))
+            pages = vocabulary.own_pages(self._workspace.store.chunks.landmarks(document.id, names))
             content = _answer_fields(question.text, response, pages)
         except (errors.GroundingError, errors.NotFoundError) as error:  # concerns this document only
             content = {"status": "failed", "reason": error.message}

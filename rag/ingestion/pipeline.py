@@ -107,10 +107,10 @@ class Ingestion:
             errors.ProviderError: the embedding vendor refuses.
             errors.StoreError: the database fails.
         """
-        chunks = self._store.vectors.missing(document_id, self._index.space, limit)
+        chunks = self._store.chunks.without_vector(document_id, self._index.space, limit)
         found = self._embedding().get_text_embedding_batch([search_text(chunk) for chunk in chunks])
         vectors = {chunk.id: vector for chunk, vector in zip(chunks, found, strict=True)}
-        if not self._store.vectors.add(document_id, self._index.space, vectors):
+        if not self._store.chunks.add_missing_vectors(document_id, self._index.space, vectors):
             raise errors.CancelledError
         return bool(chunks)
 

@@ -27,7 +27,7 @@ from rag.store.library.documents import (
     Versions,
 )
 from rag.store.library.indexes import Indexes, SavedFilters
-from rag.store.search.chunks import Chunks, Pages, Vectors
+from rag.store.search.chunks import Chunks
 from rag.store.search.dense import DenseSearch
 from rag.store.search.embedding_generations import Generations
 from rag.store.server import database_roles, migrations, timeouts
@@ -59,8 +59,6 @@ class UserStore:
     versions = cached_property(lambda store: Versions(store.database))
     attachments = cached_property(lambda store: Attachments(store.database))
     chunks = cached_property(lambda store: Chunks(store.database, store.dense))
-    pages = cached_property(lambda store: Pages(store.database))
-    vectors = cached_property(lambda store: Vectors(store.database))
     embedding_cache = cached_property(lambda store: EmbeddingCache(store.database))
     caches = cached_property(lambda store: Caches(store.database))
     conversations = cached_property(lambda store: Conversations(store.database))

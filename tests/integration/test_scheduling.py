@@ -23,7 +23,7 @@ from rag.ingestion import Ingestion, Reading
 from rag.store.files.file_storage import UserFiles
 from rag.store.jobs import scheduling
 from rag.store.jobs.scheduling import MAX_ATTEMPTS
-from rag.store.search.chunks import Vectors
+from rag.store.search.chunks import Chunks
 from rag.store.store import Store
 from rag.types import Document, DocumentStatus, EmbeddingSpace, Lane, reading_progress
 from tests import forked, pdfs
@@ -603,7 +603,7 @@ def test_a_batch_of_vectors_that_fails_is_tried_again_in_its_lane(
         raise errors.StoreError("The database's disk is full.")
 
     with monkeypatch.context() as full:
-        full.setattr(Vectors, "add", refuse)
+        full.setattr(Chunks, "add_missing_vectors", refuse)
         assert do_next(engine, Lane.EMBEDDING)
     left = engine.documents.get(words_only.id)
     assert (left.status, left.searchable) == (DocumentStatus.EMBEDDING, True)
@@ -658,9 +658,9 @@ def test_vectors_of_a_model_that_the_index_left_finish_nothing(db: Store) -> Non
     db.of("ann").chunks.add_vectors(document.id, beside, chunks=chunks, vectors=[random_vector(text)])
     assert db.of("ann").generations.switch(generation) is not None
     with pytest.raises(errors.IndexError):
-        db.of("ann").vectors.add(document.id, SPACE, {chunks[0].id: random_vector(text)})
-    assert db.of("ann").vectors.missing(document.id, beside, 9) == []
-    assert db.of("ann").vectors.add(document.id, beside, {})
+        db.of("ann").chunks.add_missing_vectors(document.id, SPACE, {chunks[0].id: random_vector(text)})
+    assert db.of("ann").chunks.without_vector(document.id, beside, 9) == []
+    assert db.of("ann").chunks.add_missing_vectors(document.id, beside, {})
     assert db.of("ann").documents.get(document.id).status is DocumentStatus.READY
     (active, left) = db.of("ann").generations.list(ann.index.id)[::-1]
     assert db.of("ann").generations.missing(left) == [document.id]  # to go back, it is completed first

@@ -69,7 +69,7 @@ class Pages:
 
     def find(self, document_id: uuid.UUID, words: str) -> list[types.PageCount]:
         """Count occurrences of `words` by page; `found_on` returns the places."""
-        texts = self._workspace.store.pages.texts(document_id)
+        texts = self._workspace.store.chunks.page_texts(document_id)
         counts = ((number, sum(1 for _ in find_words(words, text))) for number, text in texts.items())
         return [types.PageCount(page_number=number, count=count) for number, count in counts if count]
 

@@ -229,7 +229,7 @@ class CompositeAnswers:
         pages = [hit for text in request.searches for hit in self._search([document], text, top_k=STATEMENT_PAGES)]
         read = [own_text for hit in pages if (own_text := hit.of_kinds(types.PAGE_TEXT))]
         places = {figure.place for figure in request.figures if figure.place}
-        statements = vocabulary.own_pages(self._store.pages.landmarks(document.id, places))
+        statements = vocabulary.own_pages(self._store.chunks.landmarks(document.id, places))
         # Pages of statements that the search missed are read, too
         seen = {page for hit in read for page in hit.passage.pages}
         for page in sorted({*itertools.chain(*statements.values())} - seen):

@@ -35,6 +35,7 @@ class Chunks:
     def __init__(self, database: UserDatabase, dense: DenseSearch) -> None:
         self._database = database
         self._queries = Queries(database, "chunks")
+        self._vectors = Queries(database, "vectors")
         self._dense = dense
         self._lexical = LexicalSearch(database)
 
@@ -58,7 +59,7 @@ class Chunks:
     ) -> None:
         """Replace a document's chunks and make it `ready`, in one transaction.
 
-        Without `vectors` it becomes `embedding` and is searchable by its words; `Vectors.add` adds the vectors. With
+        Without `vectors` it becomes `embedding` and is searchable by its words; `add_missing_vectors` adds them. With
         `partial` chunks, the beginning of a document, it stays `parsing`. With `while_read` nothing is replaced if the
         reading of the document was cancelled.
 
@@ -117,6 +118,34 @@ class Chunks:
             texts = _search_values((), (), front, {})
             connection.execute(self._queries["delete_front"], {**document, "field": int(Field.FRONT)})
             connection.execute(self._queries["add_postings"], {**document, **texts})
+
+    # --- vectors that are still to be computed ---
+
+    def without_vector(self, document_id: uuid.UUID, space: types.EmbeddingSpace, limit: int) -> list[types.Chunk]:
+        """Return the next chunks of a document without a vector, in order; none if its index has another space."""
+        query = self._vectors["missing"].format(chunks=named_queries.chunk_table(space.dimensions))
+        rows = self._vectors.all(query, document_id=document_id, limit=limit, **space.model_dump())
+        return [to_chunk(row) for row in rows]
+
+    def add_missing_vectors(
+        self, document_id: uuid.UUID, space: types.EmbeddingSpace, vectors: Mapping[uuid.UUID, Sequence[float]]
+    ) -> bool:
+        """Save vectors by chunk id in one transaction; with the last one the document is `ready`.
+
+        False if the document is no longer being embedded, for example because it was cancelled: then nothing is
+        saved. Chunks that have been replaced meanwhile are skipped. Raises NotFoundError and IndexError.
+        """
+        table = named_queries.chunk_table(space.dimensions)
+        values = {"ids": [*vectors], "vectors": [pgvector.Vector([*vector]).to_text() for vector in vectors.values()]}
+        with self._database.transaction(long=True) as connection:
+            document = lock_document(self._database, connection, document_id)
+            require_space(document, space)
+            row = connection.execute(self._vectors["add"].format(chunks=table), {**document, **values}).fetchone()
+            if row is None:
+                return False
+            if row["vector_count"] == row["chunk_count"] or not vectors:
+                connection.execute(self._vectors["finish"].format(chunks=table), document)
+        return True
 
     # --- vectors of another model ---
 
@@ -253,49 +282,8 @@ class Chunks:
             if lines
         }
 
-
-class Vectors:
-    """The column `embedding` of a user's chunks."""
-
-    def __init__(self, database: UserDatabase) -> None:
-        self._database = database
-        self._queries = Queries(database, "vectors")
-
-    def missing(self, document_id: uuid.UUID, space: types.EmbeddingSpace, limit: int) -> list[types.Chunk]:
-        """Return the next chunks of a document without a vector, in order; none if its index has another space."""
-        query = self._queries["missing"].format(chunks=named_queries.chunk_table(space.dimensions))
-        rows = self._queries.all(query, document_id=document_id, limit=limit, **space.model_dump())
-        return [to_chunk(row) for row in rows]
-
-    def add(
-        self, document_id: uuid.UUID, space: types.EmbeddingSpace, vectors: Mapping[uuid.UUID, Sequence[float]]
-    ) -> bool:
-        """Save vectors by chunk id in one transaction; with the last one the document is `ready`.
-
-        False if the document is no longer being embedded, for example because it was cancelled: then nothing is
-        saved. Chunks that have been replaced meanwhile are skipped. Raises NotFoundError and IndexError.
-        """
-        table = named_queries.chunk_table(space.dimensions)
-        values = {"ids": [*vectors], "vectors": [pgvector.Vector([*vector]).to_text() for vector in vectors.values()]}
-        with self._database.transaction(long=True) as connection:
-            document = lock_document(self._database, connection, document_id)
-            require_space(document, space)
-            row = connection.execute(self._queries["add"].format(chunks=table), {**document, **values}).fetchone()
-            if row is None:
-                return False
-            if row["vector_count"] == row["chunk_count"] or not vectors:
-                connection.execute(self._queries["finish"].format(chunks=table), document)
-        return True
-
-
-class Pages:
-    """The pages of a user's documents."""
-
-    def __init__(self, database: UserDatabase) -> None:
-        self._queries = Queries(database, "chunks")
-
-    def texts(self, document_id: uuid.UUID) -> dict[int, str]:
-        """Return the text of each page that has any, with the lines of `Chunks.page_lines`."""
+    def page_texts(self, document_id: uuid.UUID) -> dict[int, str]:
+        """Return the text of each page that has any, with the lines of `page_lines`."""
         pages: dict[int, dict[tuple[object, ...], Mapping[str, Any]]] = {}
         for row in self._queries.all("texts", document_id=document_id):
             for line in line_encoding.unpack_rows(row["content"], row["lines"]):

@@ -151,8 +151,11 @@ class UserFiles:
             self._files.invalidate_cache()
             if self._files.exists(folder):
                 raise OSError(errno.ENOTEMPTY, "something is left")
-            if self._is_local and Path(self._root).is_dir():
-                atomic_files.sync_folder(Path(self._root))  # so that a power failure does not bring them back
+            if self._is_local:
+                with suppress(FileNotFoundError):  # it has gone with another document
+                    atomic_files.sync_folder(Path(self._root))  # so that a power failure does not bring them back
+                with suppress(OSError):  # of other documents; the user's folder goes with the last one
+                    Path(self._root).rmdir()
         self.clear_cached_copies(document_id)
 
     def clear_cached_copies(self, document_id: uuid.UUID) -> None:

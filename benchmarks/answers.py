@@ -46,7 +46,7 @@ def measure(options: Options, section: Section) -> None:
     ):
         content = material.make_pdf(Path(folder, "report.pdf"), pages).read_bytes()
         document = engine.documents.add(content, "report.pdf", enqueue=False)
-        chunks = engine.chunks.list(engine.documents.process(document.id).id)
+        chunks = engine.store.chunks.of_document(engine.documents.process(document.id).id)
         asked = material.questions([chunk.text for chunk in chunks], count * len(busy) + 1)
         first, *others = asked
         ways: tuple[Callable[[str], object], ...] = (engine.answer, lambda question: _ask(page, question))

@@ -52,7 +52,7 @@ def measure(options: Options, section: Section) -> None:
         analyst, colleague = installation.for_user("analyst"), installation.for_user("colleague")
         files = [material.make_pdf(folder / f"asked {n}.pdf", ASKED_PAGES, seed=1000 + n) for n in range(count)]
         documents = [_ready(analyst, analyst.documents.add(file, file.name)) for file in files]
-        texts = [chunk.text for chunk in analyst.chunks.list(documents[0].id)]
+        texts = [chunk.text for chunk in analyst.store.chunks.of_document(documents[0].id)]
         matrix = {
             "name": "fairness",
             "documentIds": [document.id for document in documents],
@@ -109,15 +109,15 @@ def _filling(engine: RAGEngine, request: Mapping[str, object]) -> Iterator[Calla
     job_id = matrix.job_id
 
     def answered() -> int:
-        job = engine.jobs.get(job_id)
+        job = engine.store.jobs.get(job_id)
         if job.status in ENDED:
             raise RuntimeError(f"the matrix is {job.status} already: {job.error or 'it has too few questions'}")
         return job.progress.done
 
     _wait(lambda: answered() >= BEGUN)
     yield answered
-    engine.jobs.cancel(job_id)
-    _wait(lambda: _has_ended(engine.jobs.get(job_id)))
+    engine.store.jobs.cancel(job_id)
+    _wait(lambda: _has_ended(engine.store.jobs.get(job_id)))
 
 
 def _has_ended(job: Job) -> bool:

@@ -76,7 +76,7 @@ def _ask(store: Store, section: Section, rounds: int) -> None:
 
     def shown(words: str) -> None:
         asked = DocumentQuery(search=words)
-        own.document_metadata.count(index.id, asked)
+        own.documents.count(index.id, asked)
         own.documents.list(index.id, asked, order_by="name", descending=False, limit=ROWS)
 
     shown("")

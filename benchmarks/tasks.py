@@ -146,16 +146,18 @@ def _fill(options: Options, folder: Path, url: str, count: int) -> None:
         _chat(engine, f"How many invoices were open at the harbour association's meeting {_minutes(known).number}?")
         for number in range(QUICK_CHATS if options.quick else CHATS):
             company = companies()[number]
-            engine.chats.append(engine.chats.start(f"Employees of {company}").id, "user", f"Employees of {company}")
+            engine.store.conversations.append(
+                engine.chats.start(f"Employees of {company}").id, "user", f"Employees of {company}"
+            )
     with psycopg.connect(url) as connection:
         connection.execute(YESTERDAY)
 
 
 def _chat(engine: RAGEngine, question: str) -> uuid.UUID:
     chat = engine.chats.start(question)
-    engine.chats.append(chat.id, "user", question)
+    engine.store.conversations.append(chat.id, "user", question)
     response = engine.answer(question)
-    engine.chats.append(chat.id, "assistant", response.answer, response)
+    engine.store.conversations.append(chat.id, "assistant", response.answer, response)
     return chat.id
 
 

@@ -10,7 +10,7 @@ from typing import Unpack
 
 from rag.config import Config
 from rag.engine import Installation
-from rag.engine.resources import ResourceOverrides
+from rag.engine.workspace import ResourceOverrides
 
 STOP_SECONDS = 30.0
 POLL_SECONDS = 0.05

@@ -10,8 +10,7 @@ from llama_index.core.llms import LLM
 from rag.answering.generation.model_answer import Stop, never_stop
 from rag.config import Config
 from rag.engine.questions.answerer import Answerer, Tools
-from rag.engine.resources import Resources
-from rag.engine.workspace import Workspace
+from rag.engine.workspace import Resources, Workspace
 from rag.types import AnswerEvent, AnswerOptions, AnswerRequest, EmbeddingSpace, Hit, Index
 from tests import sources
 

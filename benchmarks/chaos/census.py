@@ -14,7 +14,7 @@ from psycopg.rows import dict_row
 from benchmarks.chaos.ledger import Entry, Ledger, State, Wrong
 from benchmarks.chaos.services import Services
 from rag import errors
-from rag.store.files.file_storage import KINDS, folder_name
+from rag.store.files.file_storage import KINDS, PARTIAL_FOLDER, folder_name
 from rag.store.server import embedded
 
 POLL_SECONDS = 0.3
@@ -242,6 +242,9 @@ def strays(root: Path, owned: set[Path]) -> list[Path]:
     with suppress(FileNotFoundError):
         for user in root.iterdir():
             documents = [*user.iterdir()]
+            if user.name == PARTIAL_FOLDER:
+                found += documents
+                continue
             found += [user] if not documents else []
             for folder in documents:
                 if folder.relative_to(root) not in owned:

@@ -5,7 +5,6 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from rag import errors, types
-from rag.access import permissions
 from rag.access.bearer_tokens import TokenVerifier
 from rag.access.rate_limits import RateLimiter
 from rag.hosts import host_name, is_loopback
@@ -73,7 +72,7 @@ class Caller(NamedTuple):
         """Raise ForbiddenError unless the key has the permission and its user is an admin now."""
         self.require("admin")
         if not self._is_operator:
-            permissions.require_admin(self.engine.installation, self.user_id)
+            self.engine.installation.accounts.require_admin(self.user_id)
 
     @property
     def may_administer(self) -> bool:
@@ -87,7 +86,7 @@ class Caller(NamedTuple):
     @property
     def _is_operator(self) -> bool:
         """Whether this is the operator of the installation: with `RAG_API_KEY`, or on this machine without any key."""
-        from rag.engine.users.api_keys import SHARED_KEY
+        from rag.engine.users.accounts import SHARED_KEY
 
         return self.key is None or self.key.id == SHARED_KEY.id
 

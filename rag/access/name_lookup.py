@@ -36,10 +36,7 @@ def with_id(items: Sequence[Item], text: str) -> list[Item]:
 def require_index(engine: "RAGEngine", name: str) -> str:
     """Return the name of an index that exists: reading one that does not would create it.
 
-    A shared collection is the default index of its engine.
-
-    Raises:
-        errors.NotFoundError: there is none; the message lists the indexes.
+    A shared collection is the default index of its engine. Raises NotFoundError.
     """
     if engine.is_shared:
         return types.DEFAULT_INDEX

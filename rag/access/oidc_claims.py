@@ -78,7 +78,6 @@ def _issued_at(claims: Mapping[str, Any]) -> dt.datetime:
 
 
 def _display_text(claims: Mapping[str, Any], name: str) -> str | None:
-    """Return a claim for display, cleaned of control characters."""
     value = claims.get(name)
     if not isinstance(value, str):
         return None

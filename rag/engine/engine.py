@@ -8,19 +8,16 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from rag import answering, errors, lazy_imports, retrieval, types, vocabulary
 from rag.config import Config, load_config
 from rag.engine.conversations.chats import Answers, Chats
-from rag.engine.indexes.indexes import Indexes
+from rag.engine.indexes import Indexes
 from rag.engine.ingestion.document_reader import DocumentReader
 from rag.engine.ingestion.folders import Folders, OnFile
-from rag.engine.jobs.jobs import Jobs
-from rag.engine.jobs.worker_tasks import WorkerTasks
-from rag.engine.library.annotations import Annotations
+from rag.engine.jobs import Jobs, WorkerTasks
 from rag.engine.library.documents import Documents
 from rag.engine.library.files import Files
-from rag.engine.library.pages import Chunks, Pages
+from rag.engine.library.pages import Annotations, Pages
 from rag.engine.library.saved_filters import SavedFilters
 from rag.engine.library.versions import Versions
-from rag.engine.matrix.matrices import Matrices
-from rag.engine.models import Models
+from rag.engine.matrices import Matrices
 from rag.engine.operations import status
 from rag.engine.operations.data_export import Export
 from rag.engine.operations.settings import Settings
@@ -28,17 +25,14 @@ from rag.engine.questions.answerer import Answerer
 from rag.engine.questions.questions import Questions
 from rag.engine.questions.search import Search
 from rag.engine.request_parsing import parse
-from rag.engine.resources import UNKNOWN_ORIGIN, ResourceOverrides, Resources
 from rag.engine.retrieval_api import RetrievalApi
-from rag.engine.users import api_keys
-from rag.engine.users.accounts import Accounts, Profile
+from rag.engine.users import accounts
+from rag.engine.users.accounts import Accounts, Logins, Profile
 from rag.engine.users.audit_log import AuditLog
-from rag.engine.users.logins import Logins
 from rag.engine.users.sharing import Sharing
-from rag.engine.workspace import SharedWorkspace, Workspace
+from rag.engine.workspace import UNKNOWN_ORIGIN, ResourceOverrides, Resources, SharedWorkspace, Workspace
 from rag.store.backup import backup, restore
-from rag.store.files.orphans import OrphanCleanup
-from rag.store.store import Store, UserStore
+from rag.store.store import UserStore
 from rag.store.users.audit_log import Subject
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
@@ -56,7 +50,7 @@ BY_SIMILARITY = types.RetrievalOptions(top_k=5, min_score=0.5, mode="vector", pa
 MIN_QUERY_CHARS = 3
 
 
-class Installation:
+class Installation(Resources):
     """The resources that all users share: one database, one file storage, one set of models, each opened on first use.
 
     `for_user` returns one user's engine. `settings`, `worker_tasks`, `accounts`, `logins` and `cleanup` act for all;
@@ -65,31 +59,11 @@ class Installation:
 
     def __init__(self, config: Config | None = None, **parts: Unpack[ResourceOverrides]) -> None:
         """Open nothing yet. `parts` replace what the settings would create."""
-        self._resources = Resources(config or load_config(), **parts)
-        self.worker_tasks = WorkerTasks(self._resources)
-        self.accounts = Accounts(self._resources)
-        self.logins = Logins(self._resources)
-        self.settings = Settings(self._resources.config, self._resources.preferences, self._resources.models)
-
-    @property
-    def config(self) -> Config:
-        """The settings from the environment."""
-        return self._resources.config
-
-    @property
-    def store(self) -> Store:
-        """The database, connected to on first use. Raises StoreError."""
-        return self._resources.store
-
-    @property
-    def models(self) -> Models:
-        """The models that a process shares."""
-        return self._resources.models
-
-    @property
-    def cleanup(self) -> OrphanCleanup:
-        """Finishing deletions, and finding files without an owner."""
-        return self._resources.cleanup
+        super().__init__(config or load_config(), **parts)
+        self.worker_tasks = WorkerTasks(self)
+        self.accounts = Accounts(self)
+        self.logins = Logins(self)
+        self.settings = Settings(self.config, self.preferences, self.models)
 
     def for_user(self, user_id: str, origin: types.RequestOrigin = UNKNOWN_ORIGIN) -> "RAGEngine":
         """Return a user's engine; `origin` is recorded in the audit log."""
@@ -97,13 +71,13 @@ class Installation:
 
     def workspace(self, user_id: str, origin: types.RequestOrigin = UNKNOWN_ORIGIN) -> Workspace:
         """Return a user's workspace."""
-        return Workspace(self._resources, user_id, origin)
+        return Workspace(self, user_id, origin)
 
     # --- authentication ---
 
     def authenticate(self, secret: str) -> types.ApiKey | None:
-        """Return the valid API key with this secret, or None. See `api_keys.authenticate`."""
-        return api_keys.authenticate(self.config, lambda: self.store, secret)
+        """Return the valid API key with this secret, or None. See `accounts.authenticate`."""
+        return accounts.authenticate(self.config, lambda: self.store, secret)
 
     def keys_exist(self) -> bool:
         """Whether `RAG_API_KEY` is set or any user has a key that is not revoked."""
@@ -157,7 +131,7 @@ class Installation:
             errors.StoreError: the database or the file storage fails.
         """
         store = self.store  # migrates the schema, so that every archive has a known one
-        manifest = backup.write(store.backup_url, self._resources.files, path, on_progress)
+        manifest = backup.write(store.backup_url, self.files, path, on_progress)
         status.record_backup(store, path, manifest)
         store.of(actor, origin).audit.add(
             "export", Subject("backup", name=path.name), documents=manifest.rows["documents"], files=len(manifest.files)
@@ -172,11 +146,7 @@ class Installation:
         Raises:
             errors.StoreError: the installation is not empty, or the database or the file storage fails.
         """
-        return restore.restore(self._resources.admin_url, self._resources.files, path, on_progress)
-
-    def close(self) -> None:
-        """Close all connections. This closes every user's engine."""
-        self._resources.close()
+        return restore.restore(self.admin_url, self.files, path, on_progress)
 
     def __enter__(self) -> Self:
         return self
@@ -225,7 +195,6 @@ class RAGEngine:
         self.versions = Versions(workspace)
         self.files = Files(workspace)
         self.pages = Pages(workspace)
-        self.chunks = Chunks(workspace)
         self.questions = Questions(workspace)
         self.chats = Chats(workspace, self.questions)
         self.answers = Answers(workspace, self.chats, self.questions)
@@ -233,7 +202,7 @@ class RAGEngine:
         self.retrieval_api = RetrievalApi(workspace)
         self.jobs = Jobs(workspace, self.documents, self.questions)
         self.matrices = Matrices(workspace, self.questions)
-        self.keys = api_keys.UserKeys(lambda: workspace.store.api_keys)
+        self.keys = accounts.UserKeys(lambda: workspace.store.api_keys)
         self.profile = Profile(workspace)
         self.filters = SavedFilters(workspace)
         self.annotations = Annotations(workspace)
@@ -253,7 +222,7 @@ class RAGEngine:
 
     @property
     def store(self) -> UserStore:
-        """The user's rows by noun, for what needs nothing else, such as `caches` and `answer_locks`."""
+        """The user's rows by noun, for what needs nothing else, such as `caches` and `conversations`."""
         return self._workspace.store
 
     def __enter__(self) -> Self:
@@ -300,7 +269,7 @@ class RAGEngine:
         """Return the engine of a document, the user's own or a shared one. Raises NotFoundError."""
         store = self._workspace.store
         try:
-            store.document_metadata.names(document_id)
+            store.documents.names(document_id)
         except errors.NotFoundError:
             if self.is_shared:
                 raise
@@ -460,14 +429,12 @@ class RAGEngine:
 
 
 def _require_list(field: str, values: object) -> list[str]:
-    """Return `values` as strings. Raises ValidationError if it is empty or no list."""
     if isinstance(values, str) or not isinstance(values, Collection) or not values:
         raise errors.ValidationError(f"{field} must be a list with at least one entry.", details={"field": field})
     return [str(value) for value in values]
 
 
 def _require_query(text: object) -> str:
-    """Return a query without surrounding white space. Raises ValidationError if it is too short or no text."""
     stripped = text.strip() if isinstance(text, str) else ""
     if len(stripped) < MIN_QUERY_CHARS:
         raise errors.ValidationError(

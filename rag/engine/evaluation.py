@@ -73,7 +73,6 @@ class Evaluation:
         return evaluation.answers.ask(questions, reply, on_progress)
 
     def _narrow(self, question: Question, options: types.RetrievalOptions) -> types.RetrievalOptions | None:
-        """Return the options for the question's documents; None if there are none."""
         filters = self._corpus.everything
         if self._scope == "document":
             document_id = self._corpus.ids.get(question.file_name)

@@ -12,7 +12,7 @@ from rag.answering.generation.context import default_budget
 from rag.config import Config
 from rag.messages import N_
 from rag.retrieval import SimilarityScales
-from rag.store.settings.preferences import Preferences, SavedPreferences
+from rag.store.preferences import Preferences, SavedPreferences
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.base.embeddings import base as embeddings
@@ -213,7 +213,7 @@ def apply_preferences(environment: Config, saved: SavedPreferences) -> Config:
     types_of = typing.get_type_hints(Config)
     update = {
         name: pydantic.TypeAdapter(types_of[name]).validate_python(text)  # saved as text
-        for name, text in {**saved.choices, **saved.keys}.items()
+        for name, text in {**saved.choices, **saved.secrets}.items()
         if name in Config.model_fields and is_unset(environment, name)
     }
     return environment.model_copy(update=update)

@@ -112,7 +112,6 @@ def _consistency(runs: Sequence[Sequence[types.Hit]]) -> float:
 
 
 def _variance(runs: Sequence[Sequence[types.Hit]]) -> float:
-    """Return the mean over the chunks of the population variance of their similarity."""
     scores: dict[object, list[float]] = {}
     for run in runs:
         for hit in run:
@@ -139,7 +138,6 @@ def vector_chunk(hit: types.Hit) -> types.VectorChunk:
 
 
 def _mean(values: Iterable[float]) -> float:
-    """Return the mean; 0 for no values."""
     listed = [*values]
     return statistics.fmean(listed) if listed else 0.0
 

@@ -1,20 +1,125 @@
 """One user's rows, files, models and queue: all of them, or of one collection, their own or another user's."""
 
+import threading
 import uuid
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TypedDict, Unpack
 
-from rag import errors, types
-from rag.engine.resources import UNKNOWN_ORIGIN, Resources
+from rag import errors, providers, tracing, types
+from rag.config import Config
+from rag.engine.models import Models
 from rag.messages import N_
-from rag.store.files.file_storage import Kind, UserFiles
-from rag.store.jobs.queue import Queue
-from rag.store.store import SharedStore, UserStore
+from rag.store.files.file_storage import FileStore, Kind, UserFiles
+from rag.store.files.orphans import OrphanCleanup
+from rag.store.library.indexes import unknown_index
+from rag.store.preferences import Preferences
+from rag.store.server import database_roles, embedded
+from rag.store.store import SharedStore, Store, UserStore
 from rag.store.users.audit_log import AuditOfAllUsers
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
+    from llama_index.core.base.embeddings import base as embeddings
+    from llama_index.core.llms import LLM
     from llama_index.core.node_parser import NodeParser
+
+
+class ResourceOverrides(TypedDict, total=False):
+    """Replacements for what the settings would create.
+
+    `node_parser` splits documents in place of ours, whatever an index's chunking is.
+    """
+
+    store: Store | None
+    files: FileStore | None
+    embedders: "Mapping[types.EmbeddingSpace, embeddings.BaseEmbedding] | None"
+    llm: "LLM | None"
+    reranker: "providers.CrossEncoder | None"
+    registry: providers.Registry | None
+    node_parser: "NodeParser | None"
+
+
+UNKNOWN_ORIGIN = types.RequestOrigin()
+
+
+class Resources:
+    """The shared resources of a process."""
+
+    def __init__(self, config: Config, **parts: Unpack[ResourceOverrides]) -> None:
+        self.config = config
+        tracing.switch_on(config.otel_exporter_otlp_endpoint)
+        self.preferences = Preferences(config.rag_data_dir)
+        self.models = Models(
+            config,
+            parts.get("registry") or providers.Registry(),
+            preferences=self.preferences,
+            embedders=parts.get("embedders"),
+            llm=parts.get("llm"),
+            reranker=parts.get("reranker"),
+        )
+        self.node_parser = parts.get("node_parser")
+        self._store = parts.get("store")
+        self._files = parts.get("files")
+        self._server: embedded.EmbeddedServer | None = None
+        self._lock = threading.RLock()
+
+    @property
+    def store(self) -> Store:
+        """The database of `RAG_DATABASE_URL`, else the embedded server, started if needed. Raises StoreError."""
+        with self._lock:
+            if self._store is None:
+                url = self.database_url
+                admin_url = self.admin_url if self.config.rag_database_admin_url else None
+                replica = self.config.rag_database_replica_url
+                self._store = Store.open(
+                    url,
+                    admin_url=admin_url,
+                    as_roles=self._server is not None,
+                    answer_seconds=self.config.rag_database_timeout_seconds,
+                    replica_url=replica.get_secret_value() if replica else None,
+                )
+            return self._store
+
+    @property
+    def database_url(self) -> str:
+        """The URL of the database, which may contain a password. Starts the embedded server if needed."""
+        with self._lock:
+            if self.config.rag_database_url:
+                return self.config.rag_database_url.get_secret_value()
+            if self._server is None:
+                self._server = embedded.start(self.config.database_dir)
+            return self._server.url
+
+    @property
+    def admin_url(self) -> str:
+        """The database URL of the account that owns the tables, for work on all users' rows."""
+        given = self.config.rag_database_url and self.config.rag_database_admin_url
+        return database_roles.administrator(given.get_secret_value() if given else self.database_url)
+
+    @property
+    def files(self) -> FileStore:
+        """The storage of originals and renditions."""
+        with self._lock:
+            if self._files is None:
+                self._files = FileStore(self.config.storage_url, self.config.cache_dir)
+            return self._files
+
+    @property
+    def cleanup(self) -> OrphanCleanup:
+        """The cleanup of files that have no document."""
+        return OrphanCleanup(self.store, self.files)
+
+    def close(self) -> None:
+        """Close all connections and release the embedded server. This closes every user's engine."""
+        with self._lock:
+            if self._store is not None:
+                self._store.close()
+                self._store = None
+            if self._server is not None:
+                self._server.close()
+                self._server = None
+
 
 SHARED_PREFIX = "shared:"
 """Prefix of a shared collection's name in requests; a name alone means one of the user's own."""
@@ -69,10 +174,17 @@ class Workspace:
         """The user's originals and renditions."""
         return self._resources.files.of(self.user_id)
 
-    @property
-    def queue(self) -> Queue:
-        """The queue of background work."""
-        return self._resources.store.queue
+    def enqueue(self, document_id: uuid.UUID) -> types.Document:
+        """Let a worker read a document, and return it. Raises NotFoundError."""
+        document = self.store.documents.enqueue(document_id)
+        self._resources.store.queue.enqueue(self.user_id, document_id)
+        return document
+
+    def create_job(self, kind: types.JobKind, index_name: str, request: Mapping[str, Any]) -> types.Job:
+        """Create a job for a worker; `request` is JSON without secrets."""
+        job = self.store.jobs.create(kind, index_name, request)
+        self._resources.store.queue.enqueue_job(self.user_id, job.id)
+        return job
 
     @property
     def is_admin(self) -> bool:
@@ -161,7 +273,7 @@ class SharedWorkspace(Workspace):
 
     def open_shared(self, index_id: uuid.UUID) -> "SharedWorkspace":
         """Raise NotFoundError: what others share with the owner is not shared with the asker."""
-        raise errors.NotFoundError(N_("There is no index {id}. List the indexes and check the id."), id=index_id)
+        raise unknown_index(index_id)
 
     def find_index(self, name: str) -> types.Index:
         """Return the collection by id, name or as the default. Raises NotFoundError for any other."""
@@ -218,6 +330,5 @@ class SharedFiles(UserFiles):
         self._owners.delete(document_id)
 
     def _files_of(self, document_id: uuid.UUID) -> UserFiles:
-        """Return the owner's files, if the document is shared. Raises NotFoundError."""
         self._store.documents.get(document_id)
         return self._owners

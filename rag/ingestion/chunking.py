@@ -169,7 +169,6 @@ def _join_short_sections(sections: Iterable[_Section], options: types.ChunkingOp
 
 
 def _cut_section(lines: Sequence[types.Line], options: types.ChunkingOptions) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each chunk in `lines`."""
     start = 0
     while (fit := _fit(lines, start, options.chunk_size_chars)) < len(lines):
         end = _paragraph_cut(lines, start, fit, options.min_chunk_chars) or fit
@@ -216,7 +215,6 @@ def _with_remnants(parts: Iterable[_Cut], pages: Set[int], elsewhere: Set[int], 
 
 
 def _cut_out(cut: _Cut, pages: Set[int]) -> Iterator[_Cut]:
-    """Split `cut` so that each of `pages` is a separate part."""
     numbers = [line.page_number for line in cut.lines]
     start = cut.start
     for _, part in itertools.groupby(numbers, key=lambda number: number in pages and number):

@@ -30,11 +30,6 @@ class FileDocument(schema.Document):
             metadata={key: value for key, value in metadata.items() if value},
         )
 
-    @classmethod
-    def class_name(cls) -> str:
-        """As LlamaIndex names components."""
-        return "FileDocument"
-
 
 def lines_of(parsed: types.ParsedDocument) -> list[types.Line]:
     """Return all lines in reading order."""
@@ -65,11 +60,6 @@ class ChunkNode(schema.TextNode):
             excluded_llm_metadata_keys=[*metadata],
         )
 
-    @classmethod
-    def class_name(cls) -> str:
-        """As LlamaIndex names components."""
-        return "ChunkNode"
-
     def get_content(self, metadata_mode: schema.MetadataMode = schema.MetadataMode.NONE) -> str:
         """Return the chunk's text, in mode EMBED its search text."""
         if metadata_mode is schema.MetadataMode.EMBED:
@@ -82,11 +72,6 @@ class BlockNodeParser(NodeParser):
 
     options: types.ChunkingOptions = types.ChunkingOptions()
 
-    @classmethod
-    def class_name(cls) -> str:
-        """As LlamaIndex names components."""
-        return "BlockNodeParser"
-
     def _parse_nodes(
         self, nodes: Sequence[schema.BaseNode], show_progress: bool = False, **_: Any
     ) -> list[schema.BaseNode]:
@@ -95,7 +80,7 @@ class BlockNodeParser(NodeParser):
     def _cut(self, document: schema.BaseNode) -> list[ChunkNode]:
         if not isinstance(document, FileDocument):
             raise errors.ValidationError(
-                f"BlockNodeParser cuts files that Pagelight has parsed, not a {document.class_name()}. Use one of "
+                f"BlockNodeParser cuts files that Pagelight has parsed, not a {type(document).__name__}. Use one of "
                 "LlamaIndex's own node parsers."
             )
         chunks = split_blocks(
@@ -114,7 +99,6 @@ class BlockNodeParser(NodeParser):
     def _postprocess_parsed_nodes(
         self, nodes: list[schema.BaseNode], parent_doc_map: dict[str, schema.Document]
     ) -> list[schema.BaseNode]:
-        """Link adjacent nodes; their positions are known already."""
         related = [node.as_related_node_info() for node in nodes]
         for place, node in enumerate(nodes):
             if place:

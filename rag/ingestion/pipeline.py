@@ -26,9 +26,6 @@ from rag.messages import N_
 from rag.store.files.file_storage import UserFiles
 from rag.store.store import UserStore
 
-IsCancelled = Callable[[], bool]
-OnParts = Callable[[Sequence[types.UnpackedPart]], None]
-
 FRONT_PAGES, FRONT_CHARACTERS = 2, 2500
 """The part of a document that identifies it: its first pages."""
 TITLE_CHARACTERS = 250
@@ -38,6 +35,22 @@ NAME_WEIGHT = 5
 
 Source: Robertson, Zaragoza, Taylor, "Simple BM25 Extension to Multiple Weighted Fields", 2004.
 """
+
+
+class Reading(NamedTuple):
+    """What one reading of a document is done with.
+
+    `on_parts` receives the attachments, whose files exist until it returns. When `is_cancelled` returns true, parsing
+    ends with CancelledError. More than `max_chunks` raise LimitError.
+    """
+
+    on_progress: types.OnProgress = types.ignore_progress
+    on_parts: Callable[[Sequence[types.UnpackedPart]], None] = lambda _: None
+    is_cancelled: Callable[[], bool] = lambda: False
+    max_chunks: int | None = None
+
+
+UNWATCHED = Reading()
 
 
 class Ingestion:
@@ -63,23 +76,14 @@ class Ingestion:
         self._landmarks = landmarks
         self._node_parser = node_parser or BlockNodeParser(options=index.chunking)
 
-    def read_words(
-        self,
-        document: types.Document,
-        on_progress: types.OnProgress,
-        *,
-        max_chunks: int | None = None,
-        on_parts: OnParts | None = None,
-        is_cancelled: IsCancelled | None = None,
-    ) -> None:
+    def read_words(self, document: types.Document, reading: Reading) -> None:
         """Parse and split `document` and make it searchable by words; `embed` adds the vectors.
 
-        The first pages of a long document become searchable before the rest is read. `on_parts` receives the
-        attachments, whose files exist until it returns.
+        The first pages of a long document become searchable before the rest is read.
 
         Raises:
-            errors.CancelledError: `is_cancelled` returned true during parsing.
-            errors.LimitError: the document has more than `max_chunks`.
+            errors.CancelledError: the reading was cancelled.
+            errors.LimitError: the document has too many chunks.
             errors.SourceError: the file cannot be read.
             errors.StoreError: the database or file storage fails.
         """
@@ -89,10 +93,10 @@ class Ingestion:
             cut = self._cut(document, beginning, _Limit(document=document.name))
             self._store_chunks(document, cut, vectors=None, partial=True, while_read=True)
 
-        parsed = self._parse(document, on_progress, on_parts=on_parts, on_beginning=begin, is_cancelled=is_cancelled)
-        cut = self._cut(document, parsed, _Limit(document=document.name, most=max_chunks))
+        parsed = self._parse(document, reading, on_beginning=begin)
+        cut = self._cut(document, parsed, _Limit(document=document.name, most=reading.max_chunks))
         self._store_chunks(document, cut, vectors=None, while_read=True)
-        on_progress(types.DocumentStatus.EMBEDDING, 0, len(cut.chunks))
+        reading.on_progress(types.DocumentStatus.EMBEDDING, 0, len(cut.chunks))
 
     def embed(self, document_id: uuid.UUID, limit: int) -> bool:
         """Embed the next `limit` chunks of a document; return False if none was missing.
@@ -103,29 +107,19 @@ class Ingestion:
             errors.ProviderError: the embedding vendor refuses.
             errors.StoreError: the database fails.
         """
-        chunks = self._store.vectors.missing(document_id, self._index.space, limit)
+        chunks = self._store.chunks.without_vector(document_id, self._index.space, limit)
         found = self._embedding().get_text_embedding_batch([search_text(chunk) for chunk in chunks])
         vectors = {chunk.id: vector for chunk, vector in zip(chunks, found, strict=True)}
-        if not self._store.vectors.add(document_id, self._index.space, vectors):
+        if not self._store.chunks.add_missing_vectors(document_id, self._index.space, vectors):
             raise errors.CancelledError
         return bool(chunks)
 
-    def renew(
-        self,
-        document: types.Document,
-        on_progress: types.OnProgress,
-        *,
-        max_chunks: int | None = None,
-        on_parts: OnParts | None = None,
-        is_cancelled: IsCancelled | None = None,
-    ) -> None:
+    def renew(self, document: types.Document, reading: Reading) -> None:
         """Parse, split, embed and store `document`; its old chunks stay searchable until the last step.
 
-        Raises as `read_words`, and:
-            errors.ProviderError: the embedding vendor refuses.
+        Raises as `read_words`, and ProviderError.
         """
-        parsed = self._parse(document, on_progress, on_parts=on_parts, is_cancelled=is_cancelled)
-        self._index_whole(document, parsed, on_progress, max_chunks=max_chunks, while_read=True)
+        self.index(document, self._parse(document, reading), reading, while_read=True)
 
     def read_pictures(self, document: types.Document) -> None:
         """Add the words in pictures to a searchable document; unchanged chunks are not embedded again.
@@ -144,21 +138,17 @@ class Ingestion:
             self._store.put_rendition(self._files, document.id, rendition)
         self.index(document, _with_original_metadata(again, document))
 
-    def index(self, document: types.Document, parsed: types.ParsedDocument) -> None:
-        """Split, embed and store a parsed document. Raises as `renew`."""
-        self._index_whole(document, parsed, types.ignore_progress)
-
-    def _index_whole(
+    def index(
         self,
         document: types.Document,
         parsed: types.ParsedDocument,
-        on_progress: types.OnProgress,
+        reading: Reading = UNWATCHED,
         *,
-        max_chunks: int | None = None,
         while_read: bool = False,
     ) -> None:
-        limit = _Limit(document=document.name, most=max_chunks)
-        embedding = self._embedding(lambda done: on_progress(types.DocumentStatus.EMBEDDING, done, limit.seen))
+        """Split, embed and store a parsed document. Raises as `renew`."""
+        limit = _Limit(document=document.name, most=reading.max_chunks)
+        embedding = self._embedding(lambda done: reading.on_progress(types.DocumentStatus.EMBEDDING, done, limit.seen))
         cut = self._cut(document, parsed, limit, embedding)
         vectors = [node.embedding or [] for node in cut.nodes]
         self._store_chunks(document, cut, vectors=vectors, while_read=while_read)
@@ -167,8 +157,7 @@ class Ingestion:
         return providers.CachedEmbedding(self._embedder, self._index.space, self._store.embedding_cache, on_batch)
 
     def _cut(self, document: types.Document, parsed: types.ParsedDocument, *steps: schema.TransformComponent) -> "_Cut":
-        """Split the document into chunks, and apply `steps` to them."""
-        name, given_title = self._store.document_metadata.names(document.id)  # it may have been renamed meanwhile
+        name, given_title = self._store.documents.names(document.id)  # it may have been renamed meanwhile
         title = given_title or parsed.title
         file = FileDocument.of(document.id, name, parsed.model_copy(update={"title": title}))
         pipeline = ingestion.IngestionPipeline(transformations=[self._node_parser, *steps], disable_cache=True)
@@ -210,11 +199,9 @@ class Ingestion:
     def _parse(
         self,
         document: types.Document,
-        on_progress: types.OnProgress,
+        reading: Reading,
         *,
-        on_parts: OnParts | None = None,
         on_beginning: Callable[[types.ParsedDocument, Path], None] | None = None,
-        is_cancelled: IsCancelled | None = None,
     ) -> types.ParsedDocument:
         source = self._files.local_path(document.id, "original")
         has_rendition = self._files.exists(document.id, "rendition")  # of an encrypted file from the beginning
@@ -228,21 +215,19 @@ class Ingestion:
                 name=document.name,
                 rendition=rendition,
                 config=self._config.rag_parsing,
-                on_progress=lambda done, total: on_progress(types.DocumentStatus.PARSING, done, total),
+                on_progress=lambda done, total: reading.on_progress(types.DocumentStatus.PARSING, done, total),
                 on_beginning=on_beginning,
-                is_cancelled=is_cancelled,
+                is_cancelled=reading.is_cancelled,
                 parts_folder=parts_folder,
                 unpacked=self._store.attachments.unpacked(document.id),
             )
             step.add(document=document.id, pages=len(parsed.pages), blocks=len(parsed.blocks))
             self._store.put_rendition(self._files, document.id, rendition)
-            if on_parts:
-                on_parts(parsed.parts)
+            reading.on_parts(parsed.parts)
         return parsed
 
 
 def _with_original_metadata(again: types.ParsedDocument, document: types.Document) -> types.ParsedDocument:
-    """Add the metadata of the original to what was read from the rendition."""
     known = {page.number: page for page in document.pages}
     pages = (
         page.model_copy(update={"ocr": known[page.number].ocr, "error": page.error or known[page.number].error})
@@ -319,11 +304,7 @@ class _Limit(schema.TransformComponent):
 
 
 def from_blocks(document: types.Document, blocks: Sequence[types.TextBlock]) -> types.ParsedDocument:
-    """Create a parsed document from `blocks`, with the page sizes of `document`.
-
-    Raises:
-        errors.ValidationError: the blocks have no text.
-    """
+    """Create a parsed document from `blocks`, with the page sizes of `document`. Raises ValidationError."""
     if not any(line.text.strip() for block in blocks for line in block.to_lines()):
         raise errors.ValidationError(
             N_("The blocks have no text. Give at least one, or delete the document."), details={"field": "blocks"}

@@ -50,7 +50,7 @@ def open_passage(
     document = engine.documents.get(document_id)
     if document.deleted_at is not None:
         raise errors.NotFoundError(f"There is no document {document_id}. Call list_documents and check the id.")
-    chunk = engine.chunks.get(passage_id) if passage_id else None
+    chunk = engine.store.chunks.find(passage_id) if passage_id else None
     if chunk and chunk.document_id != document_id:
         raise errors.NotFoundError(f"{document.name} has no passage {passage_id}. Check both ids.")
     pages = sorted({*(chunk.pages if chunk else ()), *([page] if page else ())})

@@ -1,19 +1,21 @@
-"""The store: one user's data by noun, and the few queries over all users."""
+"""The store: one user's data by noun, and the few queries over all users.
+
+Any of its methods raises `errors.StoreError` if the database or the file storage fails.
+"""
 
 import contextlib
 import uuid
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from rag import errors, types
 from rag.store.conversations.caches import Caches, EmbeddingCache
-from rag.store.conversations.chats import AnswerLinks, AnswerLocks, Conversations
+from rag.store.conversations.chats import AnswerLinks, Conversations
 from rag.store.conversations.matrices import Matrices
 from rag.store.files.file_storage import UserFiles
 from rag.store.files.pending_deletions import AllPendingDeletions, PendingDeletions
-from rag.store.jobs.jobs import JobCheckpoints, Jobs
+from rag.store.jobs.jobs import Jobs
 from rag.store.jobs.queue import Queue
 from rag.store.jobs.scheduling import DocumentScheduler, JobScheduler
 from rag.store.jobs.status import Health, Monitoring
@@ -21,24 +23,19 @@ from rag.store.library import documents
 from rag.store.library.documents import (
     Annotations,
     Attachments,
-    CollectionMoves,
-    DocumentMetadata,
-    ReadingQueue,
     Sources,
     Versions,
 )
-from rag.store.library.indexes import Indexes
-from rag.store.library.saved_filters import SavedFilters
-from rag.store.search.chunks import Chunks, Pages, Vectors
+from rag.store.library.indexes import Indexes, SavedFilters
+from rag.store.search.chunks import Chunks
 from rag.store.search.dense import DenseSearch
 from rag.store.search.embedding_generations import Generations
 from rag.store.server import database_roles, migrations, timeouts
 from rag.store.server.database import UNKNOWN_ORIGIN, Database, UserDatabase, connect, store_errors
 from rag.store.server.read_replica import ReplicatedDatabase
-from rag.store.users import accounts, api_keys
-from rag.store.users.accounts import Logins
+from rag.store.users import accounts
+from rag.store.users.accounts import Logins, RateLimits
 from rag.store.users.audit_log import Audit, AuditOfAllUsers
-from rag.store.users.rate_limits import RateLimits
 from rag.store.users.shares import SharedChunks, SharedDatabase, SharedDeletions, Shares
 
 
@@ -58,25 +55,18 @@ class UserStore:
     generations = cached_property(lambda store: Generations(store.database, store.dense))
     documents = cached_property(lambda store: documents.Documents(store.database))
     pending_deletions = cached_property(lambda store: PendingDeletions(store.database))
-    document_metadata = cached_property(lambda store: DocumentMetadata(store.database))
-    collection_moves = cached_property(lambda store: CollectionMoves(store.database))
     sources = cached_property(lambda store: Sources(store.database))
     versions = cached_property(lambda store: Versions(store.database))
     attachments = cached_property(lambda store: Attachments(store.database))
-    reading_queue = cached_property(lambda store: ReadingQueue(store.database))
     chunks = cached_property(lambda store: Chunks(store.database, store.dense))
-    pages = cached_property(lambda store: Pages(store.database))
-    vectors = cached_property(lambda store: Vectors(store.database))
     embedding_cache = cached_property(lambda store: EmbeddingCache(store.database))
     caches = cached_property(lambda store: Caches(store.database))
     conversations = cached_property(lambda store: Conversations(store.database))
-    answer_locks = cached_property(lambda store: AnswerLocks(store.database))
     answer_links = cached_property(lambda store: AnswerLinks(store.database))
     account = cached_property(lambda store: accounts.OwnAccount(store.database))
     logins = cached_property(lambda store: Logins(store.database))
-    api_keys = cached_property(lambda store: api_keys.ApiKeys(store.database))
+    api_keys = cached_property(lambda store: accounts.ApiKeys(store.database))
     jobs = cached_property(lambda store: Jobs(store.database))
-    checkpoints = cached_property(lambda store: JobCheckpoints(store.database))
     saved_filters = cached_property(lambda store: SavedFilters(store.database))
     annotations = cached_property(lambda store: Annotations(store.database, store.documents))
     matrices = cached_property(lambda store: Matrices(store.database))
@@ -87,18 +77,13 @@ class UserStore:
         """Store a document's rendition, unless the document is purged meanwhile.
 
         The file is stored before the row is checked: a later purge finds the file, and an earlier one is noticed.
-
-        Raises:
-            errors.NotFoundError: the document no longer exists.
-            errors.StoreError: the storage or the database fails.
+        Raises NotFoundError.
         """
         files.put(document_id, "rendition", path)
         try:
             self.documents.get(document_id)
         except errors.NotFoundError:
-            with self.pending_deletions.taking(document_id) as is_unowned:
-                if is_unowned:
-                    files.delete(document_id)
+            self.pending_deletions.delete_files(files, document_id)
             raise
 
 
@@ -116,7 +101,6 @@ class SharedStore(UserStore):
     annotations = cached_property(lambda store: Annotations(store.asker.database, store.documents))
     embedding_cache = cached_property(lambda store: store.asker.embedding_cache)
     caches = cached_property(lambda store: store.asker.caches)
-    answer_locks = cached_property(lambda store: store.asker.answer_locks)
     answer_links = cached_property(lambda store: store.asker.answer_links)
     account = cached_property(lambda store: store.asker.account)
     logins = cached_property(lambda store: store.asker.logins)
@@ -190,8 +174,7 @@ class Store:
     def shared(self, asker: str, index_id: uuid.UUID, origin: types.RequestOrigin = UNKNOWN_ORIGIN) -> SharedStore:
         """Return a collection that another user shares with `asker`, for as long and as far as it is shared.
 
-        Raises:
-            errors.NotFoundError: it is not shared with them.
+        Raises NotFoundError.
         """
         access = SharedDatabase(self._database, asker, index_id, origin)
         return SharedStore(access, self._dense, UserDatabase(self._database, asker, origin))
@@ -224,7 +207,5 @@ class Store:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

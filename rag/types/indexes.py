@@ -35,27 +35,21 @@ class EmbeddingGeneration(Model):
     created_at: dt.datetime
 
 
-class GenerationScore(Model):
-    """The mean retrieval metrics of a generation on a question set, in 0..1."""
+class Growth(Model):
+    """The number of an index's present documents, pages and chunks that existed at a time."""
 
-    generation: EmbeddingGeneration
-    recall_at_5: float
-    mrr: float
+    at: dt.datetime
+    documents: int
+    pages: int
+    chunks: int
 
 
-class GenerationComparison(Model):
-    """Two generations compared on the same questions; `missing` files are not in the index."""
+class LengthBand(Model):
+    """A histogram bin: chunks with `start` to `end` characters; `end` None is unbounded."""
 
-    questions: int
-    missing: tuple[str, ...] = ()
-    active: GenerationScore
-    candidate: GenerationScore
-
-    @property
-    def is_no_worse(self) -> bool:
-        """Whether the candidate's recall and MRR are at least those of the active generation."""
-        new, old = self.candidate, self.active
-        return new.recall_at_5 >= old.recall_at_5 and new.mrr >= old.mrr
+    start: int
+    end: int | None
+    chunks: int
 
 
 class WordlessPages(Model):

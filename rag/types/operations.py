@@ -245,8 +245,7 @@ class OrphanReport(Model):
 
     Counted are documents with files whose deletion is pending (`deletions`), that have no row (`unowned`) or probably
     belong to another database (`unconfirmed`, which are kept); partial files and temporary folders (`partial_files`),
-    `empty_folders`, local `copies` of remote files without document, and folders that other accounts may enter
-    (`open_to_others`). `bytes` is the total size to remove.
+    and local `copies` of remote files without document. `bytes` is the total size to remove.
     """
 
     deleted: bool = False
@@ -254,9 +253,7 @@ class OrphanReport(Model):
     unowned: int = 0
     unconfirmed: int = 0
     partial_files: int = 0
-    empty_folders: int = 0
     copies: int = 0
-    open_to_others: int = 0
     bytes: int = pydantic.Field(default=0, ge=0)
 
     @property

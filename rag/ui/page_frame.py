@@ -75,7 +75,7 @@ def _sidebar(account: types.Account, title: str) -> None:
                     st.page_link(path, label=_(label), icon=icon)
     with st.sidebar, error_boundary():
         sharing.choose_collection()
-        if session.requires_login() and session.own_engine().answers.shared_with_me():
+        if session.requires_login() and session.own_engine().store.answer_links.shared_with_me():
             st.page_link("pages/shared.py", label=_("Shared with you"), icon=":material/group:")
     if session.requires_login():
         with st.sidebar.container(key="who", gap=None):

@@ -7,7 +7,7 @@ import uuid
 import streamlit as st
 
 from rag import answering, errors, lazy_imports, retrieval, types, worker
-from rag.access import oidc_claims, permissions
+from rag.access import oidc_claims
 from rag.engine import Installation, RAGEngine
 from rag.ui.language import _
 from rag.ui.viewer import page_server
@@ -121,7 +121,7 @@ def log_out() -> None:
 def may_administer() -> bool:
     """Return whether the current user is an administrator."""
     user = user_id()
-    return user is not None and permissions.role_of(installation(), user).may_administer
+    return user is not None and installation().accounts.get(user).role.may_administer
 
 
 def require_admin() -> str:
@@ -133,7 +133,7 @@ def require_admin() -> str:
     user = user_id()
     if user is None:
         raise errors.ForbiddenError(_("The login has ended. Log in again."))
-    permissions.require_admin(installation(), user)
+    installation().accounts.require_admin(user)
     return user
 
 

@@ -13,7 +13,7 @@ from rag import worker
 from rag.access.rate_limits import FAILURES_PER_MINUTE
 from rag.api import create_app
 from rag.engine import RAGEngine
-from rag.engine.users.api_keys import SHARED_KEY
+from rag.engine.users.accounts import SHARED_KEY
 from rag.types import Role
 from tests import pdfs
 from tests.acceptance import api
@@ -24,7 +24,7 @@ SECRET_TEXT = "The confidential merger of Acme is planned for May."
 def local(engine: RAGEngine, host: str = "127.0.0.1", **settings: object) -> TestClient:
     """A client on this machine, or at another address, of a server with other settings."""
     config = engine.config.model_copy(update=settings)
-    resources = engine.installation._resources
+    resources = engine.installation
     other = RAGEngine(config, store=resources.store, files=resources.files)
     return TestClient(create_app(other.installation), client=(host, 1), base_url="http://localhost:3001")
 
@@ -57,7 +57,7 @@ def test_a_revoked_key_opens_nothing_and_a_key_only_its_users_documents(engine: 
     with api.client(base_url, secret) as web:
         web.post("/indexes", json={"name": "mine"})
         assert [index["userId"] for index in web.get("/indexes").json()["items"]] == ["ann"]
-        ann.keys.revoke(key.id)
+        ann.store.api_keys.revoke(key.id)
         assert api.error_of(web.get("/indexes")) == (401, "auth")
 
 
@@ -215,7 +215,7 @@ def victim(engine: RAGEngine) -> dict[str, str]:
     trashed = owner.documents.add(pdfs.plain(["Old plans."]), "old.pdf", enqueue=False)
     owner.documents.trash([trashed.id])
     chat = owner.chats.start("The merger")
-    owner.chats.append(chat.id, "user", SECRET_TEXT)
+    owner.store.conversations.append(chat.id, "user", SECRET_TEXT)
     message = owner.chats.ask(chat.id, SECRET_TEXT)
     link = owner.answers.share(chat.id, {"grantee": "friend"})
     note = owner.annotations.add(
@@ -227,7 +227,7 @@ def victim(engine: RAGEngine) -> dict[str, str]:
     return {
         "document": str(document.id),
         "trashed": str(trashed.id),
-        "chunk": str(owner.chunks.list(document.id)[0].id),
+        "chunk": str(owner.store.chunks.of_document(document.id)[0].id),
         "index": str(owner.indexes.ensure().id),
         "chat": str(chat.id),
         "job": str(job.id),

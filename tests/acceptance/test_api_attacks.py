@@ -84,7 +84,7 @@ def test_a_large_upload_is_refused_while_it_comes(engine: RAGEngine) -> None:
             sent += len(piece)
             yield piece
 
-    resources = engine.installation._resources
+    resources = engine.installation
     patient = RAGEngine(
         engine.config.model_copy(update={"rag_upload_timeout_seconds": 600.0}),
         store=resources.store,
@@ -100,7 +100,7 @@ def test_a_large_upload_is_refused_while_it_comes(engine: RAGEngine) -> None:
 
 @pytest.mark.parametrize(("beyond", "status"), [(0, 202), (1, 422)])
 def test_the_largest_file_is_that_of_every_other_door(engine: RAGEngine, beyond: int, status: int) -> None:
-    resources = engine.installation._resources
+    resources = engine.installation
     parsing = engine.config.rag_parsing.model_copy(update={"max_file_mb": 1})
     config = engine.config.model_copy(update={"rag_parsing": parsing})
     content = pdfs.plain().ljust(1024 * 1024 + beyond)
@@ -266,7 +266,7 @@ def test_an_admins_key_reads_no_folder_out_of_the_roots(rooted: tuple[RAGEngine,
     client = TestClient(create_app(engine.installation), headers={"x-api-key": api.SHARED_KEY})
     response = client.post("/reindex", json={"source": {"folderId": source.replace("{root}", str(root))}})
     assert api.error_of(response) == (403, "forbidden")
-    assert engine.jobs.list() == []
+    assert engine.store.jobs.list() == []
 
 
 def test_a_link_out_of_the_roots_is_not_followed(rooted: tuple[RAGEngine, Path]) -> None:

@@ -195,9 +195,7 @@ def test_a_language_model_rewrites_and_supposes_and_rankings_are_fused() -> None
 @pytest.mark.parametrize(("hybrid", "mode"), [(True, "hybrid"), (False, "vector")])
 def test_rag_hybrid_decides_how_is_searched(engine: RAGEngine, hybrid: bool, mode: str) -> None:
     config = engine.config.model_copy(update={"rag_debug": True, "rag_hybrid": hybrid})
-    debugging = RAGEngine(
-        config, store=engine.installation._resources.store, files=engine.installation._resources.files
-    )
+    debugging = RAGEngine(config, store=engine.installation.store, files=engine.installation.files)
     with TestClient(create_app(debugging.installation), headers={"x-api-key": api.SHARED_KEY}) as client:
         debug = client.post("/ask", json={"question": QUESTION}).json()["debug"]
         answer = client.post("/answer", json={"question": QUESTION}).json()

@@ -55,9 +55,7 @@ def test_an_answer_comes_with_sources_and_lit_citations(web: httpx.Client, docum
 
 def test_debug_is_told_only_where_the_server_allows_it(engine: RAGEngine, documents: dict[str, str]) -> None:
     config = engine.config.model_copy(update={"rag_debug": True})
-    debugging = RAGEngine(
-        config, store=engine.installation._resources.store, files=engine.installation._resources.files
-    )
+    debugging = RAGEngine(config, store=engine.installation.store, files=engine.installation.files)
     response = TestClient(create_app(debugging.installation)).post(
         "/ask", json={"question": QUESTION}, headers={"x-api-key": api.SHARED_KEY}
     )

@@ -50,9 +50,9 @@ def prepared(shared_settings: Path, shared_database_url: str, tmp_path_factory: 
         for engine in (ann, bob):
             chat = engine.chats.start("What was asked")
             for question in QUESTIONS:
-                engine.chats.append(chat.id, "user", question)
+                engine.store.conversations.append(chat.id, "user", question)
                 response = engine.answer({"question": question})
-                engine.chats.append(chat.id, "assistant", response.answer, response)
+                engine.store.conversations.append(chat.id, "assistant", response.answer, response)
     return Library(str(conninfo.conninfo_to_dict(shared_database_url)["dbname"]), shared_settings)
 
 
@@ -97,8 +97,8 @@ def seen(engine: RAGEngine) -> Seen:
     documents = [engine.documents.get(one.id) for name in names for one in engine.documents.list(name)]
     trash = [one for name in names for one in engine.documents.list(name, in_trash=True)]
     ready = [one for one in documents if one.status is DocumentStatus.READY]
-    chunks = [chunk for one in ready for chunk in engine.chunks.list(one.id)]
-    vectors = engine.installation._resources.store.of(engine.user_id).chunks.vectors([chunk.id for chunk in chunks])
+    chunks = [chunk for one in ready for chunk in engine.store.chunks.of_document(one.id)]
+    vectors = engine.installation.store.of(engine.user_id).chunks.vectors([chunk.id for chunk in chunks])
     asked = [(name, question) for name in names for question in QUESTIONS]
     answers = [engine.answer({"question": question, "indexName": name}) for name, question in asked]
     return Seen(
@@ -258,7 +258,7 @@ def test_backups_while_files_are_taken_in_are_whole(
                 documents = engine.documents.list()
                 ready = [document for document in documents if document.status is DocumentStatus.READY]
                 for document in ready:
-                    assert len(engine.chunks.list(document.id)) == document.chunk_count > 0
+                    assert len(engine.store.chunks.of_document(document.id)) == document.chunk_count > 0
                     assert engine.pages.image(document.id, document.page_count)
                 pagelight("worker", "--once")
                 assert {document.status for document in engine.documents.list()} <= {DocumentStatus.READY}

@@ -37,9 +37,9 @@ def library(settings: Path) -> dict[str, uuid.UUID]:
         bob.documents.process(bob.documents.add(pdfs.plain([BOBS]), "bobs.pdf", enqueue=False).id)
         for engine, question in ((ann, QUESTION), (bob, "What of the merger?")):
             chat = engine.chats.start("A chat", document_ids=[one.id for one in engine.documents.list()])
-            engine.chats.append(chat.id, "user", question)
+            engine.store.conversations.append(chat.id, "user", question)
             response = engine.answer({"question": question})
-            engine.chats.append(chat.id, "assistant", response.answer, response)
+            engine.store.conversations.append(chat.id, "assistant", response.answer, response)
     return ids
 
 
@@ -51,7 +51,7 @@ def test_everything_of_a_user_in_open_formats(library: dict[str, uuid.UUID], tmp
     }  # fmt: skip
     with RAGEngine(load_config()) as engine:
         documents = {one.name: one for index in engine.indexes.list() for one in engine.documents.list(index.name)}
-        chunks = {one.name: engine.chunks.list(one.id) for one in documents.values()}
+        chunks = {one.name: engine.store.chunks.of_document(one.id) for one in documents.values()}
         originals = {one.name: engine.files.original(one.id).read_bytes() for one in documents.values()}
     assert [*originals] == [path.name for path in sorted((folder / "documents").iterdir())]
 

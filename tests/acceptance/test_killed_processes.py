@@ -66,7 +66,7 @@ def test_a_killed_app_leaves_no_half_document_and_the_next_one_finishes_it(stage
         finished = engine.documents.get(document.id)
         assert finished.status is DocumentStatus.READY
         assert finished.page_count == PAGES
-        assert len({chunk.id for chunk in engine.chunks.list(document.id)}) == finished.chunk_count
+        assert len({chunk.id for chunk in engine.store.chunks.of_document(document.id)}) == finished.chunk_count
         assert finished.vector_count == finished.chunk_count
         assert engine.search({"query": "ship Meridian day 7 barrels"}).results[0].document_name == "log.pdf"
 

@@ -245,7 +245,7 @@ def test_a_page_is_read_without_a_passage(engine: RAGEngine) -> None:
 
 
 def test_a_passage_is_opened_only_as_a_part_of_its_document(engine: RAGEngine) -> None:
-    passage_id = str(engine.chunks.list(uuid.UUID(id_of(engine, "orchard.pdf")))[0].id)
+    passage_id = str(engine.store.chunks.of_document(uuid.UUID(id_of(engine, "orchard.pdf")))[0].id)
     harbour = id_of(engine, "harbour.pdf")
     assert "has no passage" in refused(call(engine, "get_passage", document_id=harbour, passage_id=passage_id))
 
@@ -336,7 +336,7 @@ def test_a_passage_that_does_not_exist_gets_a_message(
 def test_another_user_s_documents_do_not_exist(engine: RAGEngine) -> None:
     ada = engine.installation.for_user("ada")
     document_id = id_of(ada, "secret.pdf")
-    passage_id = str(ada.chunks.list(uuid.UUID(document_id))[0].id)
+    passage_id = str(ada.store.chunks.of_document(uuid.UUID(document_id))[0].id)
     for arguments in ({"page": 1}, {"passage_id": passage_id}):
         message = refused(call(engine, "get_passage", document_id=document_id, **arguments))
         nowhere = refused(call(engine, "get_passage", document_id=str(uuid.UUID(int=1)), **arguments))
@@ -432,7 +432,7 @@ def test_without_the_sdk_the_command_says_how_to_install_it(tmp_path: Path) -> N
 def served(engine: RAGEngine, *, api_key: pydantic.SecretStr | None = None, **options: Any) -> Iterator[str]:
     """The address of a server in this process; `api_key` is the setting RAG_API_KEY."""
     if api_key:
-        resources, config = engine.installation._resources, engine.config.model_copy(update={"rag_api_key": api_key})
+        resources, config = engine.installation, engine.config.model_copy(update={"rag_api_key": api_key})
         engine = RAGEngine(config, store=resources.store, files=resources.files)
     bound = listen("127.0.0.1", 0)
     server = uvicorn.Server(uvicorn.Config(http_app(lambda: engine.installation, **options), log_config=None))
@@ -624,7 +624,7 @@ def test_a_revoked_key_opens_nothing_from_the_next_request_on(engine: RAGEngine)
     key, secret = ada.keys.create("to be revoked")
     with served(engine, needs_key=True) as url:
         assert knock(url, x_api_key=secret).status_code == 200
-        ada.keys.revoke(key.id)
+        ada.store.api_keys.revoke(key.id)
         assert knock(url, x_api_key=secret).status_code == 401
 
 

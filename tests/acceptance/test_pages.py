@@ -298,12 +298,12 @@ def test_an_answer_written_by_another_process_is_shown_until_it_breaks_off(app: 
     """The chat is locked as by another process, which saves what it writes and then dies."""
     document = add(engine)
     chat = engine.chats.start("Copper", document_ids=[document.id])
-    engine.chats.append(chat.id, "user", "By how many percent did copper prices rise in 2021?")
+    engine.store.conversations.append(chat.id, "user", "By how many percent did copper prices rise in 2021?")
     app.query_params["chat"] = str(chat.id)
-    with engine.store.answer_locks.lock(chat.id):
+    with engine.store.conversations.lock(chat.id):
         assert "Reading" in written(app.run())
         assert app.chat_input[0].disabled
-        engine.chats.append(chat.id, "assistant", "They rose by [S1] a lot")
+        engine.store.conversations.append(chat.id, "assistant", "They rose by [S1] a lot")
         assert "They rose by" in written(app.run())
         assert "Stopped" not in texts(app)
     app.run()
@@ -407,7 +407,7 @@ def test_address_of_another_users_conversation_shows_nothing_of_it(app: AppTest,
     add(engine)
     other = engine.installation.for_user("somebody else")
     conversation = other.chats.start("Private matters")
-    other.chats.append(conversation.id, "user", "The secret question")
+    other.store.conversations.append(conversation.id, "user", "The secret question")
     app.query_params["chat"] = str(conversation.id)
     app.run()
     assert not app.exception
@@ -878,7 +878,9 @@ def test_chunks_are_outlined_on_their_page(app: AppTest, engine: RAGEngine) -> N
     assert any(caption.value.startswith("Lines: ") and "text" in caption.value for caption in app.caption)
     shown = component(app, "chunk-viewer")
     expected = {
-        region.page_number for chunk in engine.chunks.list(document.id, page_number=2) for region in chunk.regions
+        region.page_number
+        for chunk in engine.store.chunks.of_document(document.id, page_number=2)
+        for region in chunk.regions
     }
     assert {shape["page"] for mark in shown["marks"] for shape in mark["lit"]} == expected
     assert shown["target"]["page"] in expected

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from rag import errors
 from rag.config import Config, load_config
 from rag.engine import RAGEngine
-from rag.store.settings.preferences import Preferences
+from rag.store.preferences import Preferences
 from rag.types import AnswerRequest, GenerationOptions, KeyPlace, Origin
 from rag.ui import session
 from tests import keyrings, pdfs, vendor_servers
@@ -119,9 +119,9 @@ def test_a_model_that_cannot_write_is_refused(engine: RAGEngine, model: str, err
 
 def test_a_choice_that_can_be_used_no_more_says_why(engine: RAGEngine) -> None:
     settings = engine.installation.settings
-    settings.keys.keep("openai", _secret())
+    settings.keep_key("openai", _secret())
     settings.choose_writer("openai:gpt-6-luna")
-    settings.keys.remove("openai")
+    settings.remove_key("openai")
     writer = settings.writer()
     assert writer.model == "openai:gpt-6-luna"
     assert "OPENAI_API_KEY" in (writer.problem or "")
@@ -131,20 +131,20 @@ def test_a_kept_key_switches_its_vendor_on_in_every_process(engine: RAGEngine, q
     with RAGEngine(load_config()) as other, keyrings.using(keyrings.MemoryKeyring()):
         assert other.installation.settings.default_writers() == ()
         assert other.indexes.ensure().space.name == LOCAL
-        key = engine.installation.settings.keys.keep("openai", _secret())
+        key = engine.installation.settings.keep_key("openai", _secret())
         assert (key.label, key.setting, key.place) == ("OpenAI", "OPENAI_API_KEY", KeyPlace.KEY_RING)
         assert other.installation.settings.writer().model == "openai:gpt-6-luna"
         assert other.installation.settings.embedder().model == LOCAL
         assert other.indexes.ensure("new").space.name == LOCAL
         assert KEY not in "\n".join(path.read_text() for path in quiet.glob("*.json"))
-        assert KEY not in repr(engine.installation.settings.keys.list())
-        other.installation.settings.keys.remove("openai")
+        assert KEY not in repr(engine.installation.settings.vendor_keys())
+        other.installation.settings.remove_key("openai")
         assert engine.installation.settings.writer().model == "extractive"
 
 
 def test_a_kept_key_embeds_nothing_until_somebody_says_so(engine: RAGEngine) -> None:
     settings = engine.installation.settings
-    settings.keys.keep("openai", _secret())
+    settings.keep_key("openai", _secret())
     assert settings.embedder().model == LOCAL
     settings.choose_embedder("openai:text-embedding-3-small")
     assert engine.indexes.ensure("new").space.name == "openai:text-embedding-3-small"
@@ -178,7 +178,7 @@ def test_a_vendor_lists_what_a_key_may_use(quiet: Path, monkeypatch: pytest.Monk
         with RAGEngine(load_config()) as engine:
             settings = engine.installation.settings
             assert settings.vendor_models() == ()
-            settings.keys.keep("openai", _secret())
+            settings.keep_key("openai", _secret())
             (vendor,) = settings.vendor_models()
             assert (vendor.provider, vendor.problem) == ("openai", None)
             assert [(model.name, model.embeds) for model in vendor.models] == [
@@ -186,7 +186,7 @@ def test_a_vendor_lists_what_a_key_may_use(quiet: Path, monkeypatch: pytest.Monk
                 ("text-embedding-3-large", True),
             ]
             assert gemini.looked == []
-            settings.keys.keep("gemini", _secret())
+            settings.keep_key("gemini", _secret())
             names = [(model.name, model.embeds) for model in settings.vendor_models()[1].models]
             assert names == [("gemini-3.8-pro", False), ("gemini-embedding-2", True)]
             assert openai.requests == gemini.requests == []
@@ -200,7 +200,7 @@ def test_without_a_list_the_known_models_are_offered_with_the_reason(
         monkeypatch.setenv("OPENAI_BASE_URL", openai.url)
         openai.pages["/v1/models"] = page
         with RAGEngine(load_config()) as engine:
-            engine.installation.settings.keys.keep("openai", _secret())
+            engine.installation.settings.keep_key("openai", _secret())
             (vendor,) = engine.installation.settings.vendor_models()
     assert [model.name for model in vendor.models if not model.embeds] == ["gpt-6-luna"]
     assert "text-embedding-3-small" in [model.name for model in vendor.models if model.embeds]
@@ -211,14 +211,14 @@ def test_without_a_list_the_known_models_are_offered_with_the_reason(
 def test_a_server_with_openai_s_protocol_is_reached_by_its_address(engine: RAGEngine, server: VendorServer) -> None:
     settings = engine.installation.settings
     settings.choose_address(server.url)
-    settings.keys.keep("openai_compatible", _secret())
+    settings.keep_key("openai_compatible", _secret())
     (vendor,) = settings.vendor_models()
     assert [model.name for model in vendor.models] == ["llama3.2:3b", "nomic-embed-text"]
     assert settings.choose_writer("openai_compatible:llama3.2:3b").problem is None
     assert "Apples are red" in settings.try_writer().result
     assert server.requests[-1].headers["Authorization"] == f"Bearer {KEY}"
     settings.choose_address("https://elsewhere.example/v1")
-    assert [key.place for key in settings.keys.list() if key.provider == "openai_compatible"] == [None]
+    assert [key.place for key in settings.vendor_keys() if key.provider == "openai_compatible"] == [None]
     settings.choose_address(None)
     assert settings.address() == (Origin.DEFAULT, None)
 
@@ -238,15 +238,15 @@ def test_a_key_of_the_environment_is_sent_to_no_other_address(quiet: Path, monke
 @pytest.mark.parametrize("typed", ["", "brief", "two words of a key", "line\nbreak-in-a-key", "schlüssel-schlüssel"])
 def test_an_invalid_key_is_refused_and_not_repeated(engine: RAGEngine, typed: str) -> None:
     with pytest.raises(errors.ValidationError) as raised:
-        engine.installation.settings.keys.keep("openai", _secret(typed))
+        engine.installation.settings.keep_key("openai", _secret(typed))
     assert not typed or typed not in raised.value.message
     with pytest.raises(errors.ValidationError, match="takes no key"):
-        engine.installation.settings.keys.keep("ollama", _secret())
+        engine.installation.settings.keep_key("ollama", _secret())
 
 
 def test_a_key_of_a_request_stays_with_the_request(engine: RAGEngine, server: VendorServer) -> None:
     with RAGEngine(Config(openai_base_url=server.url)) as running:
-        running.installation.settings.keys.keep("openai", _secret())
+        running.installation.settings.keep_key("openai", _secret())
         request = AnswerRequest(
             question="What colour are apples?",
             generation=GenerationOptions.model_validate(
@@ -258,7 +258,7 @@ def test_a_key_of_a_request_stays_with_the_request(engine: RAGEngine, server: Ve
         running.answer(request)
         asked = [sent for sent in server.requests if sent.path.endswith("/chat/completions")]
         assert [sent.headers["Authorization"] for sent in asked] == ["Bearer sk-of-the-request"] * 2  # and the judge
-        assert running.installation.settings.keys.list()[0].place is KeyPlace.FILE
+        assert running.installation.settings.vendor_keys()[0].place is KeyPlace.FILE
 
 
 def test_models_are_tried_with_a_tiny_request(server: VendorServer) -> None:
@@ -369,12 +369,12 @@ def test_a_key_is_taken_up_and_never_shown(page: AppTest, quiet: Path) -> None:
     assert not page.exception
     assert not page.error
     assert "In a file readable only by Pagelight's user" in texts(page)
-    assert Preferences(quiet).get().keys["gemini_api_key"].get_secret_value() == KEY
+    assert Preferences(quiet).get().secrets["gemini_api_key"].get_secret_value() == KEY
     assert KEY not in str(page)
     assert KEY not in str([field.value for field in page.text_input])
     assert "gemini:gemini-3.8-flash" in str(select(page, "Answer model").options)
     page.button(key="remove-gemini").click().run()
-    assert Preferences(quiet).get().places == {}
+    assert Preferences(quiet).get().keys == {}
 
 
 def test_a_new_key_lists_its_models_and_embeds_nothing(
@@ -406,7 +406,7 @@ def test_a_new_key_lists_its_models_and_embeds_nothing(
 def test_a_vendor_that_lists_nothing_is_named_with_the_reason_and_may_embed(
     page: AppTest, quiet: Path, engine: RAGEngine
 ) -> None:
-    engine.installation.settings.keys.keep("openai", _secret())
+    engine.installation.settings.keep_key("openai", _secret())
     opened(page)
     assert "The models of OpenAI could not be listed" in texts(page)
     select(page, "Embedding model for new indexes").select("openai:text-embedding-3-small").run()
@@ -555,7 +555,7 @@ def test_a_key_is_read_from_stdin_and_never_printed(quiet: Path) -> None:
     told = pagelight("key", "openai", answer=f"{KEY}\n")
     assert told.stdout == "OpenAI: given (file)\n"
     assert KEY not in pagelight().stdout + pagelight("--json").stdout
-    assert Preferences(quiet).get().keys["openai_api_key"].get_secret_value() == KEY
+    assert Preferences(quiet).get().secrets["openai_api_key"].get_secret_value() == KEY
     assert parsed("key", "openai", "--remove")["place"] is None
     assert "no key" in pagelight("key", "openai", answer="no\n", code=2).stderr
 

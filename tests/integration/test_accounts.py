@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from rag import errors
-from rag.access.permissions import require_admin, require_curator, role_of
 from rag.config import MEGABYTE, load_config
 from rag.engine import Installation
 from rag.types import Identity, IndexRequest, Role
@@ -37,27 +36,26 @@ def login(user_id: str, *, ago: dt.timedelta = dt.timedelta(), **claims: object)
 
 
 def test_an_unknown_user_is_a_member(installation: Installation) -> None:
-    assert role_of(installation, BOB) is Role.MEMBER
-    for require in (require_admin, require_curator):
-        with pytest.raises(errors.ForbiddenError):
-            require(installation, BOB)
+    assert installation.accounts.get(BOB).role is Role.MEMBER
+    with pytest.raises(errors.ForbiddenError):
+        installation.accounts.require_admin(BOB)
     assert installation.accounts.list() == []
 
 
 @pytest.mark.parametrize("role", Role)
 def test_a_changed_role_applies_at_once(installation: Installation, role: Role) -> None:
     installation.accounts.set_role(BOB, role)
-    assert role_of(installation, BOB) is role
+    assert installation.accounts.get(BOB).role is role
     assert (role.may_share, role.may_administer) == (role is not Role.MEMBER, role is Role.ADMIN)
     installation.accounts.set_role(BOB, Role.MEMBER)
-    assert role_of(installation, BOB) is Role.MEMBER
+    assert installation.accounts.get(BOB).role is Role.MEMBER
 
 
 def test_an_admin_by_the_settings_stays_one(installation: Installation) -> None:
     with pytest.raises(errors.ConflictError, match="RAG_ADMINS"):
         installation.accounts.set_role(ANN, Role.MEMBER)
     installation.logins.open(login(ANN, role="member"))
-    assert role_of(installation, ANN) is Role.ADMIN
+    assert installation.accounts.get(ANN).role is Role.ADMIN
     assert {one.user_id: one.role for one in installation.accounts.list()} == {ANN: Role.ADMIN}
 
 
@@ -134,11 +132,11 @@ def test_everybody_who_owns_something_is_listed(installation: Installation) -> N
     found = {one.user_id: one for one in installation.accounts.list()}
     assert (found[BOB].documents, found[BOB].used_bytes) == (1, len(content))
     assert (found["program"].keys, found["program"].last_seen_at is not None) == (2, True)
-    assert {one.name for one in installation.accounts.keys.list()} == {"p", "q"}
-    installation.accounts.keys.revoke(key.id)
+    assert {one.name for one in installation.accounts.list_keys()} == {"p", "q"}
+    installation.accounts.revoke_key(key.id)
     assert installation.authenticate(secret) is None
     with pytest.raises(errors.NotFoundError):
-        installation.accounts.keys.revoke(uuid.uuid4())
+        installation.accounts.revoke_key(uuid.uuid4())
     with pytest.raises(errors.NotFoundError):
         installation.accounts.find("bobby")
 

@@ -195,28 +195,28 @@ def shown(installation: Installation) -> Shown:
 def test_a_shared_answer_is_shown_to_grantees_who_may_read_its_documents(shown: Shown) -> None:
     link = shown.ada.answers.share(shown.chat, {"grantee": "bob"})
     assert shown.ada.answers.share(shown.chat, {"grantee": "bob"}) == link
-    bob, eve = shown.of("bob").answers, shown.of("eve").answers
-    assert bob.shared_with_me() == []  # he may not read the collection
+    bob, eve = shown.of("bob"), shown.of("eve")
+    assert bob.store.answer_links.shared_with_me() == []  # he may not read the collection
     shown.ada.sharing.share({"grantee": "bob"}, "team")
     shown.ada.sharing.share({"grantee": "eve"}, "team")
-    assert [one.id for one in bob.shared_with_me()] == [link.id]
-    assert [turn.content for turn in bob.shared_turns(link.id)] == [QUESTION, shown.answer.content]
-    for other in (eve, shown.of("x' or '1'='1").answers, shown.ada.answers):
-        assert other.shared_with_me() == []
+    assert [one.id for one in bob.store.answer_links.shared_with_me()] == [link.id]
+    assert [turn.content for turn in bob.answers.shared_turns(link.id)] == [QUESTION, shown.answer.content]
+    for other in (eve, shown.of("x' or '1'='1"), shown.ada):
+        assert other.store.answer_links.shared_with_me() == []
         with pytest.raises(errors.NotFoundError):
-            other.shared_turns(link.id)
+            other.answers.shared_turns(link.id)
     with pytest.raises(errors.NotFoundError):
-        eve.unshare(link.id)
+        eve.answers.unshare(link.id)
     with pytest.raises(errors.NotFoundError):
-        eve.share(shown.chat, {"grantee": "eve"})
+        eve.answers.share(shown.chat, {"grantee": "eve"})
     shown.ada.sharing.unshare({"grantee": "bob"}, "team")
     with pytest.raises(errors.NotFoundError):
-        bob.shared_turns(link.id)
+        bob.answers.shared_turns(link.id)
     shown.ada.sharing.share({"grantee": "bob"}, "team")
     shown.ada.answers.unshare(link.id)
-    assert bob.shared_with_me() == []
+    assert bob.store.answer_links.shared_with_me() == []
     with pytest.raises(errors.NotFoundError):
-        bob.shared_turns(link.id)
+        bob.answers.shared_turns(link.id)
     told = [entry.action for entry in shown.ada.audit.list() if entry.action.startswith("answer.")]
     assert told == ["answer.withdraw", "answer.show"]
 
@@ -235,8 +235,8 @@ def test_a_shared_answer_is_shown_without_the_rest_of_its_chat(shown: Shown) -> 
 def test_an_unfinished_answer_is_shown_to_nobody_else(shown: Shown) -> None:
     shown.ada.sharing.share({"grantee": "bob"}, "team")
     link = shown.ada.answers.share(shown.chat, {"grantee": "bob"})
-    shown.ada.chats.append(shown.chat, "user", "What of the secret merger?")
-    turn = shown.ada.chats.append(shown.chat, "assistant", "It is planned for")
+    shown.ada.store.conversations.append(shown.chat, "user", "What of the secret merger?")
+    turn = shown.ada.store.conversations.append(shown.chat, "assistant", "It is planned for")
     shown.ada.store.conversations.replace_answer(shown.chat, turn.id, "It is planned for May.")
     assert shown.ada.chats.messages(shown.chat)[-1].is_unfinished
     bob = shown.of("bob").answers
@@ -246,15 +246,15 @@ def test_an_unfinished_answer_is_shown_to_nobody_else(shown: Shown) -> None:
 
 
 def test_an_unfinished_answer_is_neither_exported_nor_history(shown: Shown) -> None:
-    shown.ada.chats.append(shown.chat, "user", "What of the secret merger?")
-    shown.ada.chats.append(shown.chat, "assistant", "It is planned for May.")
+    shown.ada.store.conversations.append(shown.chat, "user", "What of the secret merger?")
+    shown.ada.store.conversations.append(shown.chat, "assistant", "It is planned for May.")
     history = shown.ada.chats.request(shown.chat, "And then?").history
     assert [turn.content for turn in history][2:] == ["What of the secret merger?"]
     assert b"May" not in shown.ada.answers.export(shown.chat, "markdown").content
 
 
 def test_one_answer_at_a_time_is_written_in_a_chat(shown: Shown) -> None:
-    locks = shown.ada.store.answer_locks
+    locks = shown.ada.store.conversations
     with locks.lock(shown.chat) as is_free, locks.lock(shown.chat) as is_free_again:
         assert (is_free, is_free_again) == (True, False)
         assert locks.is_locked(shown.chat)

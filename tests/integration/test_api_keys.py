@@ -60,7 +60,7 @@ def test_the_secret_is_neither_stored_nor_logged(
     assert secret not in row[1]
     assert len(key.hint) < len(secret) / 4  # so that what is left is beyond guessing
     assert secret not in caplog.text
-    assert secret not in repr(engine.keys.list())
+    assert secret not in repr(engine.store.api_keys.list())
 
 
 @pytest.mark.parametrize(
@@ -105,48 +105,48 @@ def test_an_expired_key_opens_nothing_but_still_closes_the_door(engine: RAGEngin
 def test_a_revoked_key_opens_nothing(engine: RAGEngine) -> None:
     key, secret = engine.keys.create("laptop")
     _, other = engine.keys.create("server")
-    revoked = engine.keys.revoke(key.id)
+    revoked = engine.store.api_keys.revoke(key.id)
     assert revoked.revoked_at is not None
     assert engine.installation.authenticate(secret) is None
     assert engine.installation.authenticate(other)
-    assert engine.keys.revoke(key.id) == revoked  # the first time counts
+    assert engine.store.api_keys.revoke(key.id) == revoked  # the first time counts
 
 
 def test_keys_exist_until_the_last_is_revoked(engine: RAGEngine) -> None:
     assert not engine.installation.keys_exist()
     key, _ = engine.keys.create("laptop")
     assert engine.installation.for_user("bob").installation.keys_exist()
-    engine.keys.revoke(key.id)
+    engine.store.api_keys.revoke(key.id)
     assert not engine.installation.keys_exist()
 
 
 def test_keys_of_another_user_are_neither_listed_nor_revoked(engine: RAGEngine) -> None:
     key, secret = engine.keys.create("laptop")
     other = engine.installation.for_user("bob")
-    assert other.keys.list() == []
+    assert other.store.api_keys.list() == []
     with pytest.raises(errors.NotFoundError, match=str(key.id)):
-        other.keys.revoke(key.id)
+        other.store.api_keys.revoke(key.id)
     assert engine.installation.authenticate(secret)
 
 
 def test_the_latest_key_is_listed_first(engine: RAGEngine) -> None:
     for name in ("first", "second"):
         engine.keys.create(name)
-    kept = engine.keys.list()
+    kept = engine.store.api_keys.list()
     assert [key.name for key in kept] == ["second", "first"]
 
 
 def test_the_last_use_is_written_once_a_minute(engine: RAGEngine, database_url: str) -> None:
     key, secret = engine.keys.create("laptop")
-    assert engine.keys.list()[0].last_used_at is None
+    assert engine.store.api_keys.list()[0].last_used_at is None
     engine.installation.authenticate(secret)
-    first = engine.keys.list()[0].last_used_at
+    first = engine.store.api_keys.list()[0].last_used_at
     assert first is not None
     engine.installation.authenticate(secret)
-    assert engine.keys.list()[0].last_used_at == first
+    assert engine.store.api_keys.list()[0].last_used_at == first
     change(database_url, "last_used_at = now() - interval '61 seconds'", key.id)
     engine.installation.authenticate(secret)
-    last = engine.keys.list()[0].last_used_at
+    last = engine.store.api_keys.list()[0].last_used_at
     assert last is not None
     assert last >= first
 
@@ -166,7 +166,7 @@ def test_a_name_must_be_readable(engine: RAGEngine, name: str) -> None:
 def test_permissions_must_be_known(engine: RAGEngine, permissions: list[Permission]) -> None:
     with pytest.raises(errors.ValidationError, match="read, write, admin"):
         engine.keys.create("laptop", permissions)
-    assert engine.keys.list() == []
+    assert engine.store.api_keys.list() == []
 
 
 @pytest.mark.parametrize("expires_at", [NOW, NOW.replace(tzinfo=None) + dt.timedelta(days=2)])

@@ -14,8 +14,8 @@ import pytest
 
 from rag import errors, worker
 from rag.engine import RAGEngine
+from rag.engine import jobs as engine_jobs
 from rag.engine.ingestion.folders import FileIngestion
-from rag.engine.jobs import worker_tasks
 from rag.engine.library.documents import Documents
 from rag.engine.questions.questions import Questions
 from rag.store.jobs.scheduling import MAX_ATTEMPTS, ClaimedJob
@@ -40,7 +40,7 @@ def start(engine: RAGEngine, count: int = QUESTIONS, word: str = "Question") -> 
     questions = [{"text": f"{word} {number}?"} for number in range(count)]
     matrix = engine.matrices.create({"name": word, "documentIds": [document.id], "questions": questions})
     assert matrix.job_id
-    return engine.jobs.get(matrix.job_id)
+    return engine.store.jobs.get(matrix.job_id)
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def do_job(engine: RAGEngine) -> Job | None:
 
 
 def change(engine: RAGEngine, statement: str) -> None:
-    with psycopg.connect(engine.installation._resources.database_url) as connection:
+    with psycopg.connect(engine.installation.database_url) as connection:
         connection.execute(statement.encode())
 
 
@@ -129,14 +129,14 @@ RAGEngine(config, user_id="ada").installation.worker_tasks.run_next_job(lambda: 
 def test_a_matrix_whose_worker_is_killed_goes_on_at_the_next_question(
     engine: RAGEngine, job: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    url, folder = engine.installation._resources.database_url, engine.config.rag_data_dir
+    url, folder = engine.installation.database_url, engine.config.rag_data_dir
     assert forked.run(WORKER, url, folder, 4) == -signal.SIGKILL
-    left = engine.jobs.get(job.id)
+    left = engine.store.jobs.get(job.id)
     assert (left.status, left.progress.done, left.progress.total) == ("running", 4, QUESTIONS)
     shown = list[int]()
-    asked = watch(monkeypatch, lambda _: shown.append(engine.jobs.get(job.id).progress.done))
+    asked = watch(monkeypatch, lambda _: shown.append(engine.store.jobs.get(job.id).progress.done))
     worker.run(engine.installation, wait=False)
-    done = engine.jobs.get(job.id)
+    done = engine.store.jobs.get(job.id)
     assert (asked, shown) == (["Question 4?", "Question 5?"], [4, 5])
     assert (done.status, done.progress.done) == ("done", QUESTIONS)
     assert done.started_at == left.started_at
@@ -163,13 +163,13 @@ def test_documents_that_were_read_again_are_not_read_a_third_time(
         do_job(engine)
     do_job(engine)
     assert read == [other.id, document_id, document_id]
-    done = engine.jobs.get(job.id)
+    done = engine.store.jobs.get(job.id)
     assert done.result is not None
     assert (done.status, done.result["ready"]) == ("done", 2)
 
 
 def test_a_job_that_ends_its_worker_again_and_again_is_given_up(engine: RAGEngine, job: Job) -> None:
-    db = engine.installation._resources.store
+    db = engine.installation.store
     for attempt in range(MAX_ATTEMPTS):
         pass_time(engine)
         with db.job_scheduler.next() as taken:
@@ -179,7 +179,7 @@ def test_a_job_that_ends_its_worker_again_and_again_is_given_up(engine: RAGEngin
             assert (again is None) == (attempt > 0)
     pass_time(engine)
     assert do_job(engine)
-    given_up = engine.jobs.get(job.id)
+    given_up = engine.store.jobs.get(job.id)
     assert (given_up.status, given_up.error_code) == ("failed", "reading_interrupted")
     assert "ended every time" in (given_up.error or "")
 
@@ -193,7 +193,7 @@ def test_a_job_that_could_not_go_on_does_so_later(engine: RAGEngine, job: Job, m
         asked = watch(full, refuse)
         assert do_job(engine)
     assert len(asked) == 4
-    left = engine.jobs.get(job.id)
+    left = engine.store.jobs.get(job.id)
     assert (left.status, left.error) == ("queued", "The database's disk is full.")
     assert left.retry_after
     assert do_job(engine) is None
@@ -201,7 +201,11 @@ def test_a_job_that_could_not_go_on_does_so_later(engine: RAGEngine, job: Job, m
     assert engine.installation.store.document_scheduler.is_due()
     asked = watch(monkeypatch)
     worker.run(engine.installation, wait=False)
-    assert (asked[0], engine.jobs.get(job.id).status, engine.jobs.get(job.id).error) == ("Question 3?", "done", None)
+    assert (asked[0], engine.store.jobs.get(job.id).status, engine.store.jobs.get(job.id).error) == (
+        "Question 3?",
+        "done",
+        None,
+    )
 
 
 def test_a_worker_that_stops_leaves_its_job_to_the_next(
@@ -211,7 +215,7 @@ def test_a_worker_that_stops_leaves_its_job_to_the_next(
     for _ in range(MAX_ATTEMPTS + 1):
         engine.installation.worker_tasks.run_next_job(lambda: len(asked) % 2 == 1)
         asked.append("stopped")
-    assert engine.jobs.get(job.id).status == "done"
+    assert engine.store.jobs.get(job.id).status == "done"
     assert [query for query in asked if query != "stopped"] == [f"Question {n}?" for n in range(QUESTIONS)]
 
 
@@ -219,33 +223,33 @@ def test_a_worker_that_stops_leaves_its_job_to_the_next(
 
 
 def test_a_job_that_waits_is_cancelled(engine: RAGEngine, job: Job) -> None:
-    cancelled = engine.jobs.cancel(job.id)
+    cancelled = engine.store.jobs.cancel(job.id)
     assert (cancelled.status, cancelled.error_code, cancelled.result) == ("cancelled", "cancelled", None)
     assert cancelled.finished_at
     assert do_job(engine) is None
-    assert engine.jobs.cancel(job.id) == cancelled
+    assert engine.store.jobs.cancel(job.id) == cancelled
     with pytest.raises(errors.NotFoundError):
-        engine.jobs.cancel(uuid.uuid4())
+        engine.store.jobs.cancel(uuid.uuid4())
     with pytest.raises(errors.NotFoundError):
-        engine.installation.for_user("bob").jobs.cancel(job.id)
+        engine.installation.for_user("bob").store.jobs.cancel(job.id)
 
 
 def test_a_running_job_ends_after_its_question(engine: RAGEngine, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     def cancel(query: str) -> None:
         if query == "Question 2?":
-            engine.jobs.cancel(job.id)
+            engine.store.jobs.cancel(job.id)
 
     asked = watch(monkeypatch, cancel)
     worker.run(engine.installation, wait=False)
     assert len(asked) == 3
-    assert (engine.jobs.get(job.id).status, engine.jobs.get(job.id).result) == ("cancelled", None)
+    assert (engine.store.jobs.get(job.id).status, engine.store.jobs.get(job.id).result) == ("cancelled", None)
 
 
 def test_a_sync_ends_after_its_file(engine: RAGEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     job = engine.jobs.start_reindex({"source": {"folderId": str(folder_of(tmp_path / "a", 3))}})
-    taken = watch_files(monkeypatch, lambda: engine.jobs.cancel(job.id))
+    taken = watch_files(monkeypatch, lambda: engine.store.jobs.cancel(job.id))
     worker.run(engine.installation, wait=False)
-    assert (engine.jobs.get(job.id).status, len(taken)) == ("cancelled", 1)
+    assert (engine.store.jobs.get(job.id).status, len(taken)) == ("cancelled", 1)
 
 
 def test_a_reindex_that_follows_folders_ends_after_its_file(
@@ -255,9 +259,9 @@ def test_a_reindex_that_follows_folders_ends_after_its_file(
         engine.sync_index({"source": {"folderId": str(folder_of(tmp_path / name, 1))}})
         folder_of(tmp_path / name, 3)
     job = engine.jobs.start_reindex()
-    taken = watch_files(monkeypatch, lambda: engine.jobs.cancel(job.id))
+    taken = watch_files(monkeypatch, lambda: engine.store.jobs.cancel(job.id))
     worker.run(engine.installation, wait=False)
-    assert (engine.jobs.get(job.id).status, len(taken)) == ("cancelled", 1)
+    assert (engine.store.jobs.get(job.id).status, len(taken)) == ("cancelled", 1)
     assert "follows" not in caplog.text
 
 
@@ -271,7 +275,7 @@ def test_matrices_are_filled_side_by_side(
     jobs = [start(engine, 2) for _ in range(2)]
     watch(monkeypatch, lambda _: both.wait())
     worker.run(engine.installation, wait=False, concurrency=2)
-    assert [engine.jobs.get(job.id).status for job in jobs] == ["done", "done"]
+    assert [engine.store.jobs.get(job.id).status for job in jobs] == ["done", "done"]
 
 
 def order(db: Store) -> list[uuid.UUID]:
@@ -297,7 +301,7 @@ def test_users_take_turns_and_small_jobs_come_first(db: Store) -> None:
 
 def test_a_matrix_is_weighed_by_its_cells(engine: RAGEngine, document_id: uuid.UUID) -> None:
     medium, large, small = (start(engine, count).id for count in (25, 50, 2))
-    assert order(engine.installation._resources.store) == [small, medium, large]
+    assert order(engine.installation.store) == [small, medium, large]
 
 
 def test_one_job_at_a_time_takes_files_into_an_index(db: Store) -> None:
@@ -331,14 +335,14 @@ def test_a_sync_that_finds_another_at_its_index_waits(engine: RAGEngine, tmp_pat
     (tmp_path / "folder" / "a.txt").write_text("The first.")
     index = engine.indexes.ensure()
     job = engine.jobs.start_reindex({"source": {"folderId": str(tmp_path / "folder")}})
-    documents = engine.installation._resources.store.of("ada").documents
+    documents = engine.installation.store.of("ada").documents
     with documents.lock(uuid.uuid5(index.id, "intake")) as claimed:  # as the command line has it
         assert claimed
         assert do_job(engine)
-    assert (engine.jobs.get(job.id).status, engine.jobs.get(job.id).error_code) == ("queued", "index")
+    assert (engine.store.jobs.get(job.id).status, engine.store.jobs.get(job.id).error_code) == ("queued", "index")
     pass_time(engine)
     assert do_job(engine)
-    assert engine.jobs.get(job.id).status == "done"
+    assert engine.store.jobs.get(job.id).status == "done"
 
 
 # --- In turns -----------------------------------------------------------------------------------------
@@ -347,7 +351,7 @@ def test_a_sync_that_finds_another_at_its_index_waits(engine: RAGEngine, tmp_pat
 def test_a_short_job_is_done_before_long_ones_of_another_user_that_have_all_threads(
     engine: RAGEngine, document_id: uuid.UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker_tasks, "TIME_SLICE_SECONDS", 0.0)
+    monkeypatch.setattr(engine_jobs, "TIME_SLICE_SECONDS", 0.0)
     bob = engine.installation.for_user("bob")
     add_log(bob)
     long = {word: start(engine, 40, word).id for word in ("First", "Second")}
@@ -360,20 +364,20 @@ def test_a_short_job_is_done_before_long_ones_of_another_user_that_have_all_thre
         word, _, number = query.rstrip("?").partition(" ")
         if word not in long:
             return
-        job = engine.jobs.get(long[word])
+        job = engine.store.jobs.get(long[word])
         assert job.status == "running"
         shown[word].append(job.progress.done)
         if number == "0":
             both.wait()  # each has a thread
         elif number == "39":
-            waited.append(bob.jobs.get(short[0]).status)
+            waited.append(bob.store.jobs.get(short[0]).status)
 
     asked = watch(monkeypatch, look)
     worker.run(engine.installation, wait=False, concurrency=2)
     assert waited == ["done", "done"]
     assert shown == {word: [*range(40)] for word in long}
     assert len(asked) == len({*asked}) == 83
-    assert {engine.jobs.get(job).status for job in long.values()} == {"done"}
+    assert {engine.store.jobs.get(job).status for job in long.values()} == {"done"}
 
 
 class TwoSteps:
@@ -387,7 +391,7 @@ class TwoSteps:
 
 
 def test_users_take_turns_on_one_thread(engine: RAGEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_tasks, "_TimeSlice", TwoSteps)
+    monkeypatch.setattr(engine_jobs, "_TimeSlice", TwoSteps)
     for user in (engine, *(engine.installation.for_user(name) for name in ("bob", "carl"))):
         add_log(user)
         start(user, 4, user.user_id)
@@ -399,19 +403,19 @@ def test_users_take_turns_on_one_thread(engine: RAGEngine, monkeypatch: pytest.M
 def test_a_sync_that_gave_way_goes_on_at_the_next_file(
     engine: RAGEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker_tasks, "_TimeSlice", TwoSteps)
+    monkeypatch.setattr(engine_jobs, "_TimeSlice", TwoSteps)
     taken = watch_files(monkeypatch)
     jobs = []
     for user in (engine, engine.installation.for_user("bob")):
         folder = folder_of(tmp_path / user.user_id, 3)
         jobs.append((user, user.jobs.start_reindex({"source": {"folderId": str(folder)}}).id))
     assert do_job(engine)
-    left = engine.jobs.get(jobs[0][1])
+    left = engine.store.jobs.get(jobs[0][1])
     assert (left.status, left.progress.done, left.finished_at, left.retry_after) == ("running", 2, None, None)
     worker.run(engine.installation, wait=False, concurrency=1)
     assert taken == ["ada 0.txt", "ada 1.txt", "bob 0.txt", "bob 1.txt", "ada 2.txt", "bob 2.txt"]
     for user, job_id in jobs:
-        done = user.jobs.get(job_id)
+        done = user.store.jobs.get(job_id)
         assert done.result is not None
         assert (done.status, done.result["added"], done.result["unchanged"], done.progress.done) == ("done", 3, 0, 3)
 
@@ -419,33 +423,33 @@ def test_a_sync_that_gave_way_goes_on_at_the_next_file(
 def test_a_job_gives_way_to_nobody_who_has_a_thread_or_does_not_wait(
     engine: RAGEngine, job: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker_tasks, "_TimeSlice", TwoSteps)
+    monkeypatch.setattr(engine_jobs, "_TimeSlice", TwoSteps)
     other = start(engine)  # of the same user
     bob = engine.installation.for_user("bob")
     add_log(bob)
     served, _ = (start(bob).id for _ in range(2))
     watch(monkeypatch)
-    with engine.installation._resources.store.of("bob").jobs.lock(served):
+    with engine.installation.store.of("bob").jobs.lock(served):
         assert do_job(engine)
-        assert [engine.jobs.get(one.id).status for one in (job, other)] == ["done", "queued"]
+        assert [engine.store.jobs.get(one.id).status for one in (job, other)] == ["done", "queued"]
 
 
 def test_a_turn_is_long_enough_to_get_on(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr(worker_tasks, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(engine_jobs, "time", SimpleNamespace(monotonic=lambda: now[0]))
 
-    def over(turn: worker_tasks._TimeSlice, at: float) -> bool:
+    def over(turn: engine_jobs._TimeSlice, at: float) -> bool:
         now[0] = at
         return turn.is_over()
 
-    short = worker_tasks._TimeSlice()
-    assert [over(short, at) for at in (1, worker_tasks.TIME_SLICE_SECONDS, 1 + worker_tasks.TIME_SLICE_SECONDS)] == [
+    short = engine_jobs._TimeSlice()
+    assert [over(short, at) for at in (1, engine_jobs.TIME_SLICE_SECONDS, 1 + engine_jobs.TIME_SLICE_SECONDS)] == [
         False,
         False,
         True,
     ]
     now[0] = 0
-    long = worker_tasks._TimeSlice()  # that goes through a large folder first
+    long = engine_jobs._TimeSlice()  # that goes through a large folder first
     assert [over(long, at) for at in (1000, 1999, 2000)] == [False, False, True]
 
 
@@ -453,7 +457,7 @@ def test_a_turn_is_long_enough_to_get_on(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_job_lets_an_upload_go_first(engine: RAGEngine, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_tasks, "YIELD_SECONDS", 600.0)  # of a slow machine
+    monkeypatch.setattr(engine_jobs, "YIELD_SECONDS", 600.0)  # of a slow machine
     uploads: list[uuid.UUID] = []
     ready: list[bool] = []
 
@@ -473,14 +477,14 @@ def test_a_job_lets_an_upload_go_first(engine: RAGEngine, job: Job, monkeypatch:
     watch(monkeypatch, upload)
     assert do_job(engine)
     readers[0].join()
-    assert engine.jobs.get(job.id).status == "done"
+    assert engine.store.jobs.get(job.id).status == "done"
     assert ready == [True] * (QUESTIONS - 2)
 
 
 def test_a_job_does_not_wait_for_ever_for_uploads(engine: RAGEngine, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_tasks, "YIELD_SECONDS", 0.1)
+    monkeypatch.setattr(engine_jobs, "YIELD_SECONDS", 0.1)
     engine.documents.add(pdfs.plain(), "upload.pdf")
-    with engine.installation._resources.store.document_scheduler.next(Lane.READING) as taken:
+    with engine.installation.store.document_scheduler.next(Lane.READING) as taken:
         assert taken  # and takes long
         assert do_job(engine)
-    assert engine.jobs.get(job.id).status == "done"
+    assert engine.store.jobs.get(job.id).status == "done"

@@ -3,7 +3,6 @@
 import datetime as dt
 import os
 import shutil
-import stat
 import tempfile
 import time
 import uuid
@@ -292,7 +291,7 @@ def test_an_upload_that_comes_after_its_sweep_is_refused_and_leaves_no_row(datab
         with pytest.raises(errors.StoreError, match="again"):
             add(engine)
         assert engine.documents.list() == []
-        engine.installation._resources._files.on_step = lambda _: None  # type: ignore[union-attr]
+        engine.installation._files.on_step = lambda _: None  # type: ignore[union-attr]
         assert engine.files.original(add(engine).id).is_file()
 
 
@@ -357,7 +356,7 @@ def test_a_storage_that_is_mostly_unknown_is_left_alone(library: RAGEngine, tmp_
     assert [files_of(library, one) for one in strays] == [0, 0]
 
 
-def test_a_folder_that_comes_to_be_known_is_not_deleted(db: Store) -> None:
+def test_a_folder_that_comes_to_be_known_is_not_deleted(db: Store, tmp_path: Path) -> None:
     """Between the look and the deletion a part of the same id comes again."""
     owner = Owner.of(db, "ann")
     files = FileStore(f"memory://{uuid.uuid4().hex}", Path("/nowhere"))
@@ -365,26 +364,23 @@ def test_a_folder_that_comes_to_be_known_is_not_deleted(db: Store) -> None:
     folder = file_storage.DocumentFolder(file_storage.folder_name("ann"), document.id)
     stranger = file_storage.DocumentFolder(file_storage.folder_name("bob"), document.id)
     assert db.all_deletions.unknown([folder, stranger]) == {stranger}
-    for place, expected in ((folder, False), (stranger, True)):
-        with db.all_deletions.lock_unknown(place) as is_unknown:
-            assert is_unknown is expected
-    assert files.folders() == []
+    upload = tmp_path / "upload"
+    upload.write_bytes(b"words")
+    for place, is_left in ((folder, True), (stranger, False)):
+        files.in_folder(place.owner).put(document.id, "original", upload)
+        db.all_deletions.delete_unknown(files.in_folder(place.owner), place)
+        assert files.in_folder(place.owner).exists(document.id, "original") is is_left
 
 
-def test_drafts_empty_folders_and_temporary_ones_go_when_they_are_old(
+def test_partial_files_and_temporary_folders_go_when_they_are_old(
     engine: RAGEngine, own_temporary_folder: Path
 ) -> None:
     root = engine.config.rag_data_dir / "files"
-    document = add(engine)
-    folder = engine.files.original(document.id).parent
+    folder = engine.files.original(add(engine).id).parent
     cleanup = engine.installation.cleanup
 
     def litter() -> None:
-        (folder / ".original-abcd1234").write_bytes(b"half")
-        (folder / ".original-abcd1234").chmod(0o600)
-        empty = root / f"bob-{'0' * 32}" / str(uuid.uuid4())
-        for made in (empty.parent, empty):
-            made.mkdir(mode=0o700)
+        (root / ".partial" / ".original-abcd1234").write_bytes(b"half")
         working = own_temporary_folder / "pagelight-ab_c1234"
         working.mkdir()
         (working / "decrypted.pdf").write_bytes(b"secret")
@@ -396,16 +392,14 @@ def test_drafts_empty_folders_and_temporary_ones_go_when_they_are_old(
     for place in (root, own_temporary_folder):
         make_old(place)
     report = cleanup.find_orphans(delete=True)
-    assert found(report) == {"partial_files": 2, "empty_folders": 1}
+    assert found(report) == {"partial_files": 2}
     assert report.bytes == len(b"half") + len(b"secret")
     assert [path.name for path in folder.iterdir()] == ["original"]
     assert sorted(path.name for path in own_temporary_folder.iterdir()) == [
         "others-abcd1234",
         "pagelight-0-0123456789abcdef",
     ]
-    make_old(root)
-    assert found(cleanup.find_orphans(delete=True)) == {"empty_folders": 1}, "the user's own folder is next"
-    assert [path.name for path in root.iterdir()] == [folder.parent.name]
+    assert [*(root / ".partial").iterdir()] == []
 
 
 def test_a_temporary_folder_in_use_is_not_deleted(engine: RAGEngine, own_temporary_folder: Path) -> None:
@@ -448,20 +442,6 @@ def test_copies_of_remote_files_go_with_their_documents(database_url: str, tmp_p
         assert [copy.exists() for copy in copies] == [False, True]
 
 
-def test_files_open_to_other_accounts_are_closed(engine: RAGEngine) -> None:
-    original = engine.files.original(add(engine).id)
-    root = engine.config.rag_data_dir / "files"
-    opened = (original.parents[1], root)
-    assert opened[0].parent == root
-    for path in opened:
-        path.chmod(0o755)
-    engine.config.rag_data_dir.chmod(0o755)
-    assert found(engine.installation.cleanup.find_orphans()) == {"open_to_others": 2}
-    assert found(engine.installation.cleanup.find_orphans(delete=True)) == {"open_to_others": 2}
-    assert [stat.S_IMODE(path.stat().st_mode) for path in opened] == [0o700, 0o700]
-    assert stat.S_IMODE(engine.config.rag_data_dir.stat().st_mode) == 0o755, "that is not ours to close"
-
-
 KILLED_BACKUP = """
 import os, sys
 from pathlib import Path
@@ -499,7 +479,7 @@ def test_the_partial_file_of_a_killed_backup_is_deleted_by_the_next_one(
 def test_the_storage_is_cleaned_by_one_process_at_a_time(library: RAGEngine, tmp_path: Path) -> None:
     add(library, "a.pdf")
     stray(library, tmp_path)
-    deletions = library.installation._resources.store.all_deletions
+    deletions = library.installation.store.all_deletions
     with deletions.alone() as is_alone:
         assert is_alone
         assert found(library.installation.cleanup.find_orphans(delete=True, older_than=NOW)) == {}

@@ -315,7 +315,7 @@ def trusts(url: str) -> bool:
 
 def test_the_binaries_serve_over_tcp_too(root: Path) -> None:
     """As a test of an external database does: the same binaries, none of our life cycle."""
-    assert (embedded.binaries() / "pg_dump").exists()
+    assert (cluster_directory.binaries() / "pg_dump").exists()
     with foreign_server(root) as (_, url), psycopg.connect(url) as connection:
         assert connection.execute("SELECT 1").fetchone() == (1,)
 
@@ -329,7 +329,7 @@ def foreign_server(root: Path) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     admits_all.chmod(0o644)
     options = ("-h", "127.0.0.1", "-p", str(port), "-k", "", "-c", f"hba_file={admits_all}")
     process = subprocess.Popen(
-        [embedded.binaries() / "postgres", "-D", root / "pgdata", *options],
+        [cluster_directory.binaries() / "postgres", "-D", root / "pgdata", *options],
         cwd="/",
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -685,7 +685,7 @@ def test_a_folder_closed_to_the_account_of_the_server_is_named_and_not_opened(fo
 def test_binaries_closed_to_the_account_of_the_server_are_copied(folder: Path) -> None:
     closed = folder / "closed"
     closed.mkdir(mode=0o700)
-    site_packages = embedded.binaries().parents[2]
+    site_packages = cluster_directory.binaries().parents[2]
     for part in (cluster_directory.PACKAGE, f"{cluster_directory.PACKAGE}.libs"):
         if (site_packages / part).exists():
             (closed / part).symlink_to(site_packages / part)

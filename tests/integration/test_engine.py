@@ -53,7 +53,7 @@ def test_a_chat_and_the_reasons_are_as_the_settings_say(engine: RAGEngine) -> No
     by_meaning = RAGEngine(
         engine.config.model_copy(update={"rag_hybrid": False}),
         user_id="ada",
-        store=engine.installation._resources.store,
+        store=engine.installation.store,
     )
     chat = by_meaning.chats.start("Pears")
     turn = by_meaning.chats.ask(chat.id, "When does the harvest of pears begin?")
@@ -243,7 +243,7 @@ def test_a_block_keeps_the_lines_that_it_names(engine: RAGEngine) -> None:
     text = "The mill of Lindmark grinds 40 tonnes of rye a day."
     block = TextBlock(page_number=1, bbox=Rect(72, 60, 300, 75), line_start=1, line_end=2, text=text)
     engine.index_document(document.id, [block])
-    (chunk,) = engine.chunks.list(document.id)
+    (chunk,) = engine.store.chunks.of_document(document.id)
     assert (chunk.text, chunk.line_start, chunk.line_end) == (text, 1, 2)
     (found,) = engine.query("How much rye does the mill grind?")
     assert (found.chunk.metadata["line_start"], found.chunk.metadata["line_end"]) == (1, 2)
@@ -327,7 +327,7 @@ def test_what_is_denied_goes_into_no_next_question_and_into_exports_and_copies_w
             "citations": (*own, wrong),
         }
     )
-    engine.chats.append(chat.id, "assistant", response.answer, response)
+    engine.store.conversations.append(chat.id, "assistant", response.answer, response)
     (turn,) = engine.chats.request(chat.id, "And then?").history
     assert HARVEST in turn.content
     assert "blue" not in turn.content

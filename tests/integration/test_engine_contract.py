@@ -57,7 +57,7 @@ def chunk_ids_for(engine: RAGEngine, file_path: str) -> list[uuid.UUID]:
         chunk.id
         for document in engine.documents.list()
         if document.source == file_path
-        for chunk in engine.chunks.list(document.id)
+        for chunk in engine.store.chunks.of_document(document.id)
     ]
 
 
@@ -135,7 +135,7 @@ def test_engine_query_respects_constraints(engine: RAGEngine) -> None:
 def test_engine_query_with_a_thousand_documents(engine: RAGEngine, create_test_file: Create) -> None:
     """How long it takes is measured by `python -m benchmarks contract`."""
     add_documents(engine, MADE)
-    with psycopg.connect(engine.installation._resources.database_url) as connection:
+    with psycopg.connect(engine.installation.database_url) as connection:
         multiplied.multiply(connection, CHUNKS, engine.user_id, (MANY - 1) // MADE)
     file_path = create_test_file("treaty.md", "# Treaty\nThe treaty of Lindmark was signed in a lighthouse.")
     engine.ingest([file_path])

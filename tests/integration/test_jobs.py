@@ -24,7 +24,7 @@ def test_reindexing_reads_every_document_anew(engine: RAGEngine, document_id: uu
     before = engine.documents.get(document_id).indexed_at
     job = engine.jobs.start_reindex()
     worker.run(engine.installation, wait=False)
-    assert engine.jobs.get(job.id).result == {
+    assert engine.store.jobs.get(job.id).result == {
         "documents": 1,
         "ready": 1,
         "failed": 0,
@@ -44,7 +44,7 @@ def test_a_folder_is_followed(engine: RAGEngine, tmp_path: Path) -> None:
     (folder / "one.pdf").write_bytes(pdfs.plain())
     job = engine.jobs.start_reindex({"indexName": "reports", "source": {"folderId": str(folder)}})
     worker.run(engine.installation, wait=False)
-    done = engine.jobs.get(job.id)
+    done = engine.store.jobs.get(job.id)
     assert (done.kind, done.status) == ("sync", "done")
     assert done.result is not None
     assert done.result["added"] == 1
@@ -69,7 +69,7 @@ def test_reindexing_catches_up_with_the_folders_that_are_followed(
     (tmp_path / "reports" / "reports.txt").unlink()
     job = engine.jobs.start_reindex()
     worker.run(engine.installation, wait=False)
-    done = engine.jobs.get(job.id)
+    done = engine.store.jobs.get(job.id)
     assert done.result is not None, done
     assert {document.shown_source for document in engine.documents.list()} == {
         *("new.txt", "letters.txt", "below/deep.txt", "once.txt")
@@ -89,7 +89,7 @@ def test_a_followed_folder_that_is_gone_stops_nothing_and_removes_nothing(engine
     (tmp_path / "kept" / "b.txt").write_text("The second.")
     job = engine.jobs.start_reindex()
     worker.run(engine.installation, wait=False)
-    done = engine.jobs.get(job.id)
+    done = engine.store.jobs.get(job.id)
     assert done.result is not None, done
     assert (done.status, done.result["unreadableFolders"], done.result["ready"]) == ("done", 1, 2)
     assert len(engine.documents.list()) == 3
@@ -102,7 +102,7 @@ def test_what_is_remembered_of_a_folder_has_no_key(engine: RAGEngine) -> None:
         source = {"folderId": "memory://ada:a-password@followed"}
         engine.sync_index({"source": source, "auth": {"apiKey": "sk-secret"}})
         index = engine.indexes.ensure()
-        (kept,) = engine.installation._resources.store.of("ada").indexes.followed(index.id)
+        (kept,) = engine.installation.store.of("ada").indexes.followed(index.id)
     finally:
         files.rm("/ada:a-password@followed", recursive=True)
     assert "memory://" in str(kept)
@@ -113,7 +113,7 @@ def test_what_is_remembered_of_a_folder_has_no_key(engine: RAGEngine) -> None:
 def test_a_job_that_fails_says_why(engine: RAGEngine) -> None:
     job = engine.jobs.start_reindex({"indexName": "x", "source": {"folderId": "/there/is/no/such/folder"}})
     worker.run(engine.installation, wait=False)
-    failed = engine.jobs.get(job.id)
+    failed = engine.store.jobs.get(job.id)
     assert (failed.status, failed.error_code) == ("failed", "source")
     assert failed.error
     assert engine.jobs.run(job.id) == failed  # what has ended is not done again
@@ -123,14 +123,14 @@ def test_jobs_are_listed_the_latest_first(engine: RAGEngine, document_id: uuid.U
     first = engine.jobs.start_reindex()
     matrix = engine.matrices.create({"name": "m", "documentIds": [document_id], "questions": [{"text": "How many?"}]})
     assert matrix.job_id
-    second = engine.jobs.get(matrix.job_id)
+    second = engine.store.jobs.get(matrix.job_id)
     assert (second.status, second.kind, second.result) == ("queued", "matrix", None)
-    assert [job.id for job in engine.jobs.list()] == [second.id, first.id]
-    assert [job.id for job in engine.jobs.list(kind="reindex")] == [first.id]
-    assert [job.id for job in engine.jobs.list(limit=1, offset=1)] == [first.id]
+    assert [job.id for job in engine.store.jobs.list()] == [second.id, first.id]
+    assert [job.id for job in engine.store.jobs.list(kind="reindex")] == [first.id]
+    assert [job.id for job in engine.store.jobs.list(limit=1, offset=1)] == [first.id]
 
 
 def test_an_invalid_job_is_refused_at_once(engine: RAGEngine, document_id: uuid.UUID) -> None:
     with pytest.raises(errors.NotFoundError):
         engine.jobs.start_reindex({"indexName": "no such index"})
-    assert engine.jobs.list() == []
+    assert engine.store.jobs.list() == []

@@ -126,7 +126,7 @@ def test_another_node_parser_cuts_lines_with_their_boxes(database_url: str, tmp_
     with open_engine(database_url, tmp_path, node_parser=splitter) as engine:
         document = engine.documents.add(TEXT.encode(), "harbour.txt", enqueue=False)
         assert engine.documents.process(document.id).chunk_count == 2
-        assert [chunk.ordinal for chunk in engine.chunks.list(document.id)] == [0, 1]
+        assert [chunk.ordinal for chunk in engine.store.chunks.of_document(document.id)] == [0, 1]
         citation = engine.answer("When was the pier rebuilt?").citations[0]
     assert citation.quote == "The pier was rebuilt in 1998."
     assert citation.regions

@@ -234,7 +234,7 @@ def test_a_cancelled_job_keeps_what_is_answered(engine: RAGEngine, ids: list[uui
 
     def cancelled() -> None:
         if next(steps, "now") == "now":
-            engine.jobs.cancel(job_id)
+            engine.store.jobs.cancel(job_id)
 
     assert engine.jobs.run_locked(job_id, cancelled).status == "cancelled"
     found = engine.matrices.get(matrix.id)

@@ -162,7 +162,7 @@ def test_a_renamed_document_is_found_by_its_new_name_at_once(engine: RAGEngine, 
     assert found(engine, "Kestrelmoor")[0] != "note3.pdf"
     engine.documents.process(others[3].id, again=True)
     assert found(engine, "agreement with Thornwick")[0] == "note4.pdf"
-    assert engine.chunks.list(others[3].id)[0].context.endswith("Agreement with Thornwick")
+    assert engine.store.chunks.of_document(others[3].id)[0].context.endswith("Agreement with Thornwick")
 
 
 # --- tags ---
@@ -219,7 +219,7 @@ def test_a_disabled_document_is_kept_and_not_searched(engine: RAGEngine, lease: 
         ["note.pdf"],
         ["scan0001.pdf"],
     )
-    assert engine.chunks.list(lease.id)
+    assert engine.store.chunks.of_document(lease.id)
     why = engine.questions.explain({"query": "rent"}, "The rent is 1,200")
     assert (why.stage, "disabled" in why.message) == ("filters", True)
     engine.documents.edit(lease.id, {"disabled": False})

@@ -8,7 +8,7 @@ import pytest
 from rag import errors, providers, worker
 from rag.config import load_config
 from rag.engine import RAGEngine
-from rag.engine.library.attachments import DELETED_REASON
+from rag.engine.library.files import DELETED_REASON
 from rag.types import CONTAINERS, Document, DocumentStatus, IndexRequest
 from tests import mails, pdfs
 from tests.embeddings import register

@@ -27,10 +27,10 @@ def test_labels_of_a_chart_are_found_and_lit_after_the_second_reading(engine: RA
     assert chart.status is DocumentStatus.READY
     assert chart.pictures_waiting
     assert found(engine, "Lindmark 4812") == []
-    before = {chunk.text for chunk in engine.chunks.list(chart.id)}
+    before = {chunk.text for chunk in engine.store.chunks.of_document(chart.id)}
     after = engine.documents.read_pictures(chart.id)
     assert (after.status, after.pictures_waiting) == (DocumentStatus.READY, False)
-    assert before < {chunk.text for chunk in engine.chunks.list(chart.id)}
+    assert before < {chunk.text for chunk in engine.store.chunks.of_document(chart.id)}
     (hit,) = found(engine, "Lindmark 4812")
     assert {line.kind for line in hit.chunk.lines} == {BlockKind.PICTURE}
     response = engine.answer({"question": "How many ships has Lindmark?"})

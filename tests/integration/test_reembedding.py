@@ -1,7 +1,6 @@
 """Another embedding model for an index with documents: with the embedded model and two models of words."""
 
 import concurrent.futures
-import json
 import threading
 import uuid
 from collections.abc import Iterator
@@ -298,38 +297,3 @@ def test_the_setting_is_refused_with_the_command_until_the_switch(
         assert found(changed, QUESTIONS["harbour.pdf"])[0][0] == "harbour.pdf"
         assert changed.indexes.ensure("another").space.name == SHORT
     assert found(engine, QUESTIONS["harbour.pdf"])[0][0] == "harbour.pdf"
-
-
-def test_generations_are_compared_on_the_users_questions(
-    engine: RAGEngine, library: dict[str, uuid.UUID], tmp_path: Path, registry: providers.Registry
-) -> None:
-    file = tmp_path / "questions.jsonl"
-    rows = [
-        {"id": name, "question": question, "pdf": f"files/{name}", "gold_pages": [1]}
-        for name, question in (QUESTIONS | {"absent.pdf": "What is absent?"}).items()
-    ]
-    file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    with pytest.raises(errors.IndexError, match="no vectors of another model"):
-        engine.indexes.generations("default").compare(file)
-    engine.indexes.generations("default").build(WORDS)
-    compared = engine.indexes.generations("default").compare(file)
-    assert (compared.questions, compared.missing) == (3, ("absent.pdf",))
-    assert (compared.active.generation.space.name, compared.candidate.generation.space.name) == (LOCAL, WORDS)
-    assert compared.candidate.recall_at_5 == compared.candidate.mrr == 1.0
-    assert compared.is_no_worse
-
-    by_meaning = engine.config.model_copy(update={"rag_hybrid": False})
-    with RAGEngine(by_meaning, user_id="ada", registry=registry) as other:
-        other.indexes.generations("default").build(BLIND)
-        compared = other.indexes.generations("default").compare(file)
-        assert compared.active.mrr == 1.0
-        assert compared.candidate.mrr < 1.0
-        assert not compared.is_no_worse
-
-    add(engine, "meadow.pdf", "The meadow is mown twice a year.")
-    with pytest.raises(errors.IndexError, match="Finish the build"):
-        engine.indexes.generations("default").compare(file)
-    file.write_text(json.dumps(rows[-1]), encoding="utf-8")
-    engine.indexes.generations("default").build(WORDS)
-    with pytest.raises(errors.ValidationError, match="No question"):
-        engine.indexes.generations("default").compare(file, 2)

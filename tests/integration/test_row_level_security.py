@@ -16,7 +16,7 @@ from rag import errors
 from rag.engine import RAGEngine
 from rag.store.backup import backup, restore
 from rag.store.files.file_storage import FileStore
-from rag.store.search import scopes
+from rag.store.search import search_terms
 from rag.store.server import database_roles, migrations, named_queries
 from rag.store.server.database import connect
 from rag.store.store import Store
@@ -382,7 +382,7 @@ def test_the_wall_is_asked_once_and_not_for_each_row(access: database_roles.Acce
     """A statement that names its user compares the user with the setting, and then looks at no row for it."""
     statement = named_queries.load("lexical")["postings"]
     numbered = named_queries.load("dense")["size"]
-    scope = {**scopes.parameters(guarded.scope), "user_id": VICTIM, "within": None}
+    scope = {**search_terms.scope_parameters(guarded.scope), "user_id": VICTIM, "within": None}
     words = {"query": "secret", "added": "", "added_weight": 0.4, "languages": ["english"], "numbers": None}
     values = {**scope, **words, "question_languages": ["english"]}
     with psycopg.connect(access.app) as connection:

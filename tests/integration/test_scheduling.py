@@ -7,7 +7,7 @@ import itertools
 import re
 import threading
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,11 @@ from rag import errors, providers, worker
 from rag.config import load_config
 from rag.engine import RAGEngine
 from rag.engine.ingestion.document_reader import EMBED_BATCH
-from rag.ingestion import Ingestion
+from rag.ingestion import Ingestion, Reading
 from rag.store.files.file_storage import UserFiles
-from rag.store.jobs import work_locks
+from rag.store.jobs import scheduling
 from rag.store.jobs.scheduling import MAX_ATTEMPTS
-from rag.store.search.chunks import Vectors
+from rag.store.search.chunks import Chunks
 from rag.store.store import Store
 from rag.types import Document, DocumentStatus, EmbeddingSpace, Lane, reading_progress
 from tests import forked, pdfs
@@ -45,7 +45,7 @@ def never() -> bool:
 def queued(owner: Owner, name: str, *, size: int = 1000, seconds_ago: float = 0.0) -> uuid.UUID:
     """A document that waits for a worker, of `size` bytes."""
     document = owner.add(name)
-    owner.db.of(owner.user_id).reading_queue.enqueue(document.id)
+    owner.db.of(owner.user_id).documents.enqueue(document.id)
     change(
         owner.db, "UPDATE documents SET size = %s, queued_at = now() - make_interval(secs => %s) WHERE id = %s",
         size, seconds_ago, document.id,
@@ -126,7 +126,7 @@ def test_only_what_waits_for_a_worker_is_taken(db: Store) -> None:
     assert take_all(db) == []
     db.document_scheduler.enqueue_abandoned()  # whoever took it in does not read it any more
     db.of("ann").documents.requeue(ready.id)
-    db.of("ann").reading_queue.enqueue(ready.id)
+    db.of("ann").documents.enqueue(ready.id)
     assert (take_all(db), take_all(db, Lane.RENEWING), take_all(db, Lane.EMBEDDING)) == ([inline.id], [ready.id], [])
 
 
@@ -194,7 +194,7 @@ def pages_found(engine: RAGEngine, page: int, **retrieval: Any) -> list[int]:
 
 def chunk_rows(engine: RAGEngine, document: Document) -> tuple[int, int]:
     """How many chunks a document has in the database, and how many of them a vector."""
-    with psycopg.connect(engine.installation._resources.database_url) as connection:
+    with psycopg.connect(engine.installation.database_url) as connection:
         row = connection.execute(
             "SELECT count(*), count(embedding) FROM stored_chunks WHERE document_id = %s", [document.id]
         ).fetchone()
@@ -268,13 +268,13 @@ def test_claiming_a_finished_document_says_that_it_is_finished(
 
     def claim_late(connection: psycopg.Connection[Any], subject: dict[str, object]) -> bool:
         monkeypatch.undo()
-        db = engine.installation._resources.store
+        db = engine.installation.store
         change(db, "UPDATE documents SET status = 'queued', renewing = true WHERE id = %s", words_only.id)
-        claimed = work_locks.try_lock(connection, subject)
+        claimed = scheduling.try_lock(connection, subject)
         kept_off.append(do_next(engine, Lane.RENEWING))
         return claimed
 
-    monkeypatch.setattr(work_locks, "try_lock", claim_late)
+    monkeypatch.setattr(scheduling, "try_lock", claim_late)
     assert do_next(engine, Lane.EMBEDDING)
     assert kept_off == [False]
 
@@ -285,7 +285,7 @@ def test_the_new_version_takes_over_in_one_moment(
     worker.run(engine.installation, wait=False)
     changed = tmp_path / "changed.pdf"
     changed.write_bytes(pdfs.plain(["The lighthouse of Skagen burns all night."]))
-    engine.installation._resources.files.of("ann").put(words_only.id, "original", changed)
+    engine.installation.files.of("ann").put(words_only.id, "original", changed)
     engine.documents.retry(words_only.id)
     embedder.asked.clear()
     embedder.may_go.clear()
@@ -325,14 +325,12 @@ def test_the_beginning_of_a_document_can_be_asked_while_the_rest_is_read(db: Sto
     begun = put(1, partial=True)
     assert (begun.status, begun.searchable, begun.progress.done) == (DocumentStatus.PARSING, True, 1)
     assert len(db.of("ann").chunks.lexical(ann.scope, "zebra", 9).chunks) == 1
-    assert db.of("ann").reading_queue.lane(document.id) is Lane.READING
-    db.of("ann").reading_queue.cancel([document.id])
-    assert (
-        db.of("ann").reading_queue.resume(document.id).status is DocumentStatus.QUEUED
-    )  # words are missing, not vectors
+    assert db.of("ann").documents.lane(document.id) is Lane.READING
+    db.of("ann").documents.cancel([document.id])
+    assert db.of("ann").documents.resume(document.id).status is DocumentStatus.QUEUED  # words are missing, not vectors
     whole = put(3)
     assert (whole.status, whole.chunk_count) == (DocumentStatus.EMBEDDING, 3)
-    assert db.of("ann").reading_queue.lane(document.id) is Lane.EMBEDDING
+    assert db.of("ann").documents.lane(document.id) is Lane.EMBEDDING
 
 
 # --- Cancelled ----------------------------------------------------------------------------------------
@@ -403,7 +401,7 @@ def test_a_cancelled_second_reading_leaves_a_document_as_it_was(engine: RAGEngin
 
     after = engine.documents.process(ready.id, cancel, again=True)
     assert (after.status, after.error_code, after.indexed_at) == (DocumentStatus.READY, None, ready.indexed_at)
-    assert [chunk.id for chunk in engine.chunks.list(ready.id)]
+    assert [chunk.id for chunk in engine.store.chunks.of_document(ready.id)]
     assert pages_found(engine, 7)[0] == 7
     assert not do_next(engine, Lane.RENEWING)
 
@@ -460,7 +458,7 @@ def pass_time(db: Store, document: Document) -> None:
 def begin(engine: RAGEngine, document: Document) -> None:
     """The beginning of a document is searched, as it is while the rest of a long one is read."""
     text = "a zebra"
-    engine.installation._resources.store.of("ann").chunks.replace(
+    engine.installation.store.of("ann").chunks.replace(
         document.id,
         engine.indexes.ensure().space,
         parsed=make_parsed([text]),
@@ -474,7 +472,7 @@ def begin(engine: RAGEngine, document: Document) -> None:
 
 def test_a_document_that_ends_its_worker_again_and_again_is_given_up(engine: RAGEngine) -> None:
     document = engine.documents.add(pdfs.plain(), "a.pdf")
-    db = engine.installation._resources.store
+    db = engine.installation.store
     for attempt in range(MAX_ATTEMPTS):
         pass_time(db, document)
         with db.document_scheduler.next(Lane.READING) as taken:
@@ -530,7 +528,7 @@ def test_what_the_machine_lacks_is_no_fault_of_the_document(
     assert not do_next(engine, Lane.READING)
     assert engine.documents.get(note.id).searchable
     assert not engine.installation.store.document_scheduler.is_due()
-    pass_time(engine.installation._resources.store, document)
+    pass_time(engine.installation.store, document)
     assert engine.installation.store.document_scheduler.is_due()
     worker.run(engine.installation, wait=False)
     done = engine.documents.get(document.id)
@@ -549,7 +547,7 @@ def test_what_goes_on_failing_is_given_up_and_a_user_may_try_at_once(
             left = engine.documents.get(document.id)
             if left.retry_after:
                 pauses.append((left.retry_after - dt.datetime.now(dt.UTC)).total_seconds())
-            pass_time(engine.installation._resources.store, document)
+            pass_time(engine.installation.store, document)
     assert len(pauses) == MAX_ATTEMPTS - 1
     assert all(later > 2 * sooner for sooner, later in itertools.pairwise(pauses))
     assert (left.status, left.retry_after) == (DocumentStatus.FAILED, None)
@@ -580,12 +578,12 @@ def test_a_parser_that_is_killed_each_time_does_not_fail_its_document(
                     child.kill()
                     killed.add(child.pid)
 
-    def read(into: Ingestion, document: Document, on_progress: Callable[..., None], **options: Any) -> None:
+    def read(into: Ingestion, document: Document, reading: Reading) -> None:
         def record(*progress: Any) -> None:
             kill()
-            on_progress(*progress)
+            reading.on_progress(*progress)
 
-        read_words(into, document, record, **options)
+        read_words(into, document, reading._replace(on_progress=record))
 
     with monkeypatch.context() as deadly:
         deadly.setattr(Ingestion, "read_words", read)
@@ -593,7 +591,7 @@ def test_a_parser_that_is_killed_each_time_does_not_fail_its_document(
     left = engine.documents.get(document.id)
     assert len(killed) > 3
     assert (left.status, left.error_code) == (DocumentStatus.QUEUED, "reading_interrupted")
-    pass_time(engine.installation._resources.store, document)
+    pass_time(engine.installation.store, document)
     worker.run(engine.installation, wait=False)
     assert engine.documents.get(document.id).status is DocumentStatus.READY
 
@@ -605,13 +603,13 @@ def test_a_batch_of_vectors_that_fails_is_tried_again_in_its_lane(
         raise errors.StoreError("The database's disk is full.")
 
     with monkeypatch.context() as full:
-        full.setattr(Vectors, "add", refuse)
+        full.setattr(Chunks, "add_missing_vectors", refuse)
         assert do_next(engine, Lane.EMBEDDING)
     left = engine.documents.get(words_only.id)
     assert (left.status, left.searchable) == (DocumentStatus.EMBEDDING, True)
     assert (reading_progress(left) or "").startswith("tried again in")
     assert not do_next(engine, Lane.EMBEDDING)
-    pass_time(engine.installation._resources.store, words_only)
+    pass_time(engine.installation.store, words_only)
     worker.run(engine.installation, wait=False)
     assert engine.documents.get(words_only.id).status is DocumentStatus.READY
 
@@ -620,7 +618,7 @@ def test_a_worker_that_stops_leaves_its_document_to_the_next(engine: RAGEngine) 
     document = engine.documents.add(fleet(), "fleet.pdf")
     assert engine.installation.worker_tasks.process_next(Lane.READING, lambda: True)
     assert engine.documents.get(document.id).status is DocumentStatus.PARSING
-    with engine.installation._resources.store.document_scheduler.next(Lane.READING) as taken:
+    with engine.installation.store.document_scheduler.next(Lane.READING) as taken:
         assert taken is not None
         assert taken.attempts == 1
     worker.run(engine.installation, wait=False)
@@ -660,9 +658,9 @@ def test_vectors_of_a_model_that_the_index_left_finish_nothing(db: Store) -> Non
     db.of("ann").chunks.add_vectors(document.id, beside, chunks=chunks, vectors=[random_vector(text)])
     assert db.of("ann").generations.switch(generation) is not None
     with pytest.raises(errors.IndexError):
-        db.of("ann").vectors.add(document.id, SPACE, {chunks[0].id: random_vector(text)})
-    assert db.of("ann").vectors.missing(document.id, beside, 9) == []
-    assert db.of("ann").vectors.add(document.id, beside, {})
+        db.of("ann").chunks.add_missing_vectors(document.id, SPACE, {chunks[0].id: random_vector(text)})
+    assert db.of("ann").chunks.without_vector(document.id, beside, 9) == []
+    assert db.of("ann").chunks.add_missing_vectors(document.id, beside, {})
     assert db.of("ann").documents.get(document.id).status is DocumentStatus.READY
     (active, left) = db.of("ann").generations.list(ann.index.id)[::-1]
     assert db.of("ann").generations.missing(left) == [document.id]  # to go back, it is completed first

@@ -147,7 +147,7 @@ READS: dict[str, Callable[[SharedStore, Team], object]] = {
     "documents.list": lambda s, t: s.documents.list(t.owner.index.id),
     "documents.languages": lambda s, t: s.documents.languages([t.document.id]),
     "documents.page_labels": lambda s, t: s.documents.page_labels([(t.document.id, 1)]),
-    "document_metadata.names": lambda s, t: s.document_metadata.names(t.document.id),
+    "documents.names": lambda s, t: s.documents.names(t.document.id),
     "indexes.find": lambda s, t: s.indexes.find("team"),
     "indexes.get": lambda s, t: s.indexes.get("team"),
     "indexes.list": lambda s, t: s.indexes.list(),
@@ -159,6 +159,7 @@ READS: dict[str, Callable[[SharedStore, Team], object]] = {
     "chunks.lexical": lambda s, t: s.chunks.lexical(Scope(index_id=t.owner.index.id), TEXT, 5).chunks,
     "chunks.of_document": lambda s, t: s.chunks.of_document(t.document.id),
     "chunks.get": lambda s, t: s.chunks.get([_chunk(t)]),
+    "chunks.find": lambda s, t: s.chunks.find(_chunk(t)),
     "chunks.vectors": lambda s, t: s.chunks.vectors([_chunk(t)]),
     "chunks.in_scope": lambda s, t: s.chunks.in_scope(Scope(index_id=t.owner.index.id), [_chunk(t)]),
     "chunks.with_words": lambda s, t: s.chunks.with_words(t.owner.index.id, "whole team", 5),
@@ -288,14 +289,14 @@ def test_a_chat_over_a_shared_collection_outlives_it(team: Team) -> None:
 WRITES = {
     "documents.trash": lambda s, t: s.documents.trash([t.document.id]),
     "documents.restore": lambda s, t: s.documents.restore([t.trashed.id]),
-    "document_metadata.edit": lambda s, t: s.document_metadata.edit(t.document.id, DocumentEdit(title="theirs")),
-    "document_metadata.tag": lambda s, t: s.document_metadata.tag([t.document.id], added=["theirs"], removed=[]),
+    "documents.edit": lambda s, t: s.documents.edit(t.document.id, DocumentEdit(title="theirs")),
+    "documents.tag": lambda s, t: s.documents.tag([t.document.id], added=["theirs"], removed=[]),
     "chunks.refresh_front": lambda s, t: s.chunks.refresh_front(t.document.id, "theirs"),
     "documents.add": lambda s, t: s.documents.add(
         t.owner.index.id, document_id=uuid.uuid4(), name="new", mime_type="text/plain", sha256="new", size=1
     ),
-    "reading_queue.enqueue": lambda s, t: s.reading_queue.enqueue(t.document.id),
-    "reading_queue.resume": lambda s, t: s.reading_queue.resume(t.document.id),
+    "documents.enqueue": lambda s, t: s.documents.enqueue(t.document.id),
+    "documents.resume": lambda s, t: s.documents.resume(t.document.id),
     "sources.set_upload_key": lambda s, t: s.sources.set_upload_key(t.document.id, "key"),
 }
 """What a writer may."""

@@ -162,16 +162,16 @@ REACHES: dict[str, Call] = {
     "versions.make_current": lambda e, d: e.versions.make_current(d.id),
     "pages.text": lambda e, d: e.pages.text(d.id, [1]).lines,
     "pages.image": lambda e, d: e.pages.image(d.id, 1),
-    "chunks.list": lambda e, d: e.chunks.list(d.id),
+    "chunks.of_document": lambda e, d: e.store.chunks.of_document(d.id),
     "documents.edit": lambda e, d: e.documents.edit(d.id, DocumentEdit(title="theirs")),
     "documents.tag": lambda e, d: e.documents.tag([d.id], add=["theirs"]),
     "documents.ids": lambda e, d: d.id in e.documents.ids(),
     "documents.count": lambda e, d: e.documents.count(DocumentQuery(search=d.name)),
     "documents.tags": lambda e, _: e.documents.tags(),
     "documents.move": lambda e, d: e.documents.move([d.id], "another"),
-    "keys.list": lambda e, _: e.keys.list(),
+    "keys.list": lambda e, _: e.store.api_keys.list(),
     "keys.create": lambda e, _: e.keys.create("theirs", ["admin"]),
-    "jobs.list": lambda e, _: e.jobs.list(),
+    "jobs.list": lambda e, _: e.store.jobs.list(),
     "sharing.list": lambda e, _: e.sharing.list(),
     "sharing.share": lambda e, _: e.sharing.share({"grantee": "another"}),
     "sharing.unshare": lambda e, _: e.sharing.unshare({"grantee": "reader"}),
@@ -201,7 +201,7 @@ def state(owner: RAGEngine) -> Any:
     indexes = owner.indexes.list()
     return [owner.documents.list(index.name, in_trash=trash) for index in indexes for trash in (False, True)], (
         owner.sharing.list(),
-        owner.keys.list(),
+        owner.store.api_keys.list(),
     )
 
 

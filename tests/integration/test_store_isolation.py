@@ -14,6 +14,7 @@ import pytest
 from psycopg import sql
 
 from rag import errors
+from rag.store.files.file_storage import UserFiles
 from rag.store.store import Store, UserStore
 from rag.types import (
     Annotation,
@@ -132,12 +133,12 @@ def make_world(db: Store, connection: psycopg.Connection[Any]) -> World:
     db.of(VICTIM).sources.set_upload_key(document.id, "upload-1")
     db.of(VICTIM).indexes.follow(owner.index.id, "/home/victim/", {"source": {"folder_id": "/home/victim"}})
     db.of(VICTIM).saved_filters.put("mine", Filters(tags=("mine",)))
-    db.of(VICTIM).reading_queue.set_trace(document.id, "00-mine")
-    db.of(VICTIM).document_metadata.tag([document.id], added=["mine"], removed=[])
+    db.of(VICTIM).documents.set_trace(document.id, "00-mine")
+    db.of(VICTIM).documents.tag([document.id], added=["mine"], removed=[])
     db.of(VICTIM).shares.share(owner.index.id, SHARE, is_admin=True)
     job = db.of(VICTIM).jobs.create("matrix", "default", {"question": "a secret one"})
     db.of(VICTIM).jobs.start(job.id)
-    db.of(VICTIM).checkpoints.save(job.id, "1", ["a secret outcome"])
+    db.of(VICTIM).jobs.save_step(job.id, "1", ["a secret outcome"])
     db.of(VICTIM).logins.open(LOGIN, NOW, name="Vic", groups=["secret group"])
     annotation = db.of(VICTIM).annotations.add(document.id, [PLACE], "confidential", "a secret note")
     matrix = db.of(VICTIM).matrices.create("mine", QUESTIONS, [lineage_of(document)])
@@ -182,7 +183,7 @@ EXEMPT = {
     "queue.run": "works for all users",
     "all_deletions.due": "works for all users; tells user and id only",
     "all_deletions.unknown": "works for all users; tells whether a folder is known",
-    "all_deletions.lock_unknown": "works for all users, on folders that no row knows",
+    "all_deletions.delete_unknown": "works for all users, on folders that no row knows",
     "all_deletions.alone": "tells whether another process sweeps",
     "document_scheduler.next": "works for all users; tells user and id only",
     "document_scheduler.next_pictures": "works for all users; tells user and id only",
@@ -230,9 +231,9 @@ CASES |= {
         *w.db.of(user).documents.list(w.owner.index.id),
         *w.db.of(user).documents.list(w.owner.index.id, IN_TRASH),
     ],
-    "document_metadata.ids": lambda w, user: w.db.of(user).document_metadata.ids(w.owner.index.id),
-    "document_metadata.count": lambda w, user: w.db.of(user).document_metadata.count(w.owner.index.id),
-    "collection_moves.move": lambda w, user: w.db.of(user).collection_moves.move(
+    "documents.ids": lambda w, user: w.db.of(user).documents.ids(w.owner.index.id),
+    "documents.count": lambda w, user: w.db.of(user).documents.count(w.owner.index.id),
+    "documents.move": lambda w, user: w.db.of(user).documents.move(
         [w.document.id], w.db.of(user).indexes.ensure("else", w.owner.index.space, w.owner.index.chunking).id
     ),
     "documents.add": lambda w, user: w.db.of(user).documents.add(
@@ -264,12 +265,12 @@ CASES |= {
         w.document.id, DocumentStatus.PARSING, 1, 2
     ),
     "documents.fail": lambda w, user: w.db.of(user).documents.fail(w.document.id, "code", "message"),
-    "reading_queue.cancel": lambda w, user: w.db.of(user).reading_queue.cancel([w.document.id]),
-    "reading_queue.lane": lambda w, user: w.db.of(user).reading_queue.lane(w.document.id),
-    "reading_queue.set_trace": lambda w, user: w.db.of(user).reading_queue.set_trace(w.document.id, "00-theirs"),
-    "reading_queue.trace": lambda w, user: w.db.of(user).reading_queue.trace(w.document.id),
-    "reading_queue.resume": lambda w, user: w.db.of(user).reading_queue.resume(w.document.id),
-    "reading_queue.enqueue": lambda w, user: w.db.of(user).reading_queue.enqueue(w.document.id),
+    "documents.cancel": lambda w, user: w.db.of(user).documents.cancel([w.document.id]),
+    "documents.lane": lambda w, user: w.db.of(user).documents.lane(w.document.id),
+    "documents.set_trace": lambda w, user: w.db.of(user).documents.set_trace(w.document.id, "00-theirs"),
+    "documents.trace": lambda w, user: w.db.of(user).documents.trace(w.document.id),
+    "documents.resume": lambda w, user: w.db.of(user).documents.resume(w.document.id),
+    "documents.enqueue": lambda w, user: w.db.of(user).documents.enqueue(w.document.id),
     "documents.requeue": lambda w, user: w.db.of(user).documents.requeue(w.document.id),
     "documents.trash": lambda w, user: w.db.of(user).documents.trash([w.document.id]),
     "documents.restore": lambda w, user: w.db.of(user).documents.restore([w.trashed.id]),
@@ -285,6 +286,7 @@ CASES |= {
     "chunks.dense": lambda w, user: w.db.of(user).chunks.dense(w.scope, SPACE, random_vector(TEXT), 10),
     "chunks.lexical": lambda w, user: any(w.db.of(user).chunks.lexical(w.scope, TEXT, 10, landmarks=[LANDMARK.name])),
     "chunks.get": lambda w, user: w.db.of(user).chunks.get([w.chunk.id]),
+    "chunks.find": lambda w, user: w.db.of(user).chunks.find(w.chunk.id),
     "chunks.with_words": lambda w, user: w.db.of(user).chunks.with_words(w.owner.index.id, TEXT, 10),
     "chunks.in_scope": lambda w, user: w.db.of(user).chunks.in_scope(w.scope, [w.chunk.id]),
     "chunks.vectors": lambda w, user: w.db.of(user).chunks.vectors([w.chunk.id]),
@@ -297,8 +299,10 @@ CASES |= {
         chunks=w.db.of(VICTIM).chunks.to_embed(w.document.id),
         vectors=[random_vector("x"), random_vector("y")],
     ),
-    "vectors.missing": lambda w, user: w.db.of(user).vectors.missing(w.document.id, SPACE, 10),
-    "vectors.add": lambda w, user: w.db.of(user).vectors.add(w.document.id, SPACE, {w.chunk.id: random_vector("x")}),
+    "chunks.without_vector": lambda w, user: w.db.of(user).chunks.without_vector(w.document.id, SPACE, 10),
+    "chunks.add_missing_vectors": lambda w, user: w.db.of(user).chunks.add_missing_vectors(
+        w.document.id, SPACE, {w.chunk.id: random_vector("x")}
+    ),
     "generations.list": lambda w, user: w.db.of(user).generations.list(w.owner.index.id),
     "generations.add": lambda w, user: w.db.of(user).generations.add(w.owner.index.id, BESIDE),
     "generations.missing": lambda w, user: w.db.of(user).generations.missing(w.generation),
@@ -399,23 +403,32 @@ def _draft_of_the_same_document(world: World, user: str) -> object:
     """Another's draft of the same id is another: the owner's document stays as it is, and so do its files."""
     if user:
         world.db.of(user).pending_deletions.draft(world.document.id)
-    with world.db.of(VICTIM).pending_deletions.taking(world.document.id) as is_unowned:
-        return "unowned" if is_unowned else None
+    files = DeletedFiles()
+    world.db.of(VICTIM).pending_deletions.delete_files(files, world.document.id)
+    return "unowned" if files.deleted else None
 
 
-@case("pending_deletions.taking")
-def _taking_of_the_same_document(world: World, user: str) -> object:
+class DeletedFiles(UserFiles):
+    """Files of which only the deletion is noted."""
+
+    def __init__(self) -> None:
+        self.deleted: list[uuid.UUID] = []
+
+    def delete(self, document_id: uuid.UUID) -> None:
+        self.deleted.append(document_id)
+
+
+@case("pending_deletions.delete_files")
+def _deletion_of_the_same_document(world: World, user: str) -> object:
     """What another may delete are files of its own folder; what the owner has noted stays noted."""
     noted = uuid.uuid4()
     world.db.of(VICTIM).pending_deletions.draft(noted)
     try:
-        with world.db.of(user).pending_deletions.taking(noted):
-            pass
+        world.db.of(user).pending_deletions.delete_files(DeletedFiles(), noted)
         left = [due.document_id for due in world.db.all_deletions.due(dt.timedelta(0)) if due.user_id == VICTIM]
         return None if noted in left else "taken"
     finally:
-        with world.db.of(VICTIM).pending_deletions.taking(noted):
-            pass
+        world.db.of(VICTIM).pending_deletions.delete_files(DeletedFiles(), noted)
 
 
 @case("generations.lock")
@@ -428,16 +441,12 @@ def _claim_of_the_same_index(world: World, user: str) -> object:
 
 CASES |= {
     "documents.page_labels": lambda w, user: w.db.of(user).documents.page_labels([(w.document.id, 1)]),
-    "document_metadata.names": lambda w, user: w.db.of(user).document_metadata.names(w.document.id),
-    "document_metadata.edit": lambda w, user: w.db.of(user).document_metadata.edit(
-        w.document.id, DocumentEdit(title="theirs")
-    ),
-    "document_metadata.tag": lambda w, user: w.db.of(user).document_metadata.tag(
-        [w.document.id], added=["theirs"], removed=["mine"]
-    ),
-    "document_metadata.tags": lambda w, user: w.db.of(user).document_metadata.tags(w.owner.index.id),
+    "documents.names": lambda w, user: w.db.of(user).documents.names(w.document.id),
+    "documents.edit": lambda w, user: w.db.of(user).documents.edit(w.document.id, DocumentEdit(title="theirs")),
+    "documents.tag": lambda w, user: w.db.of(user).documents.tag([w.document.id], added=["theirs"], removed=["mine"]),
+    "documents.tags": lambda w, user: w.db.of(user).documents.tags(w.owner.index.id),
     "attachments.outermost": lambda w, user: w.db.of(user).attachments.outermost(w.part.id) != w.part.id,
-    "reading_queue.give_up_pictures": lambda w, user: w.db.of(user).reading_queue.give_up_pictures(w.document.id),
+    "documents.give_up_pictures": lambda w, user: w.db.of(user).documents.give_up_pictures(w.document.id),
     "chunks.refresh_front": lambda w, user: w.db.of(user).chunks.refresh_front(w.document.id, "theirs"),
     "matrices.list": lambda w, user: w.db.of(user).matrices.list(),
     "matrices.get": lambda w, user: w.db.of(user).matrices.get(w.matrix.id),
@@ -454,8 +463,8 @@ CASES |= {
     "annotations.add": lambda w, user: w.db.of(user).annotations.add(w.document.id, [PLACE], "", "theirs"),
     "annotations.edit": lambda w, user: w.db.of(user).annotations.edit(w.document.id, w.annotation.id, "theirs"),
     "annotations.delete": lambda w, user: w.db.of(user).annotations.delete(w.document.id, w.annotation.id),
-    "pages.landmarks": lambda w, user: w.db.of(user).pages.landmarks(w.document.id, [LANDMARK.name]),
-    "pages.texts": lambda w, user: w.db.of(user).pages.texts(w.document.id),
+    "chunks.landmarks": lambda w, user: w.db.of(user).chunks.landmarks(w.document.id, [LANDMARK.name]),
+    "chunks.page_texts": lambda w, user: w.db.of(user).chunks.page_texts(w.document.id),
     "saved_filters.delete": lambda w, user: w.db.of(user).saved_filters.delete("mine"),
     "saved_filters.get": lambda w, user: w.db.of(user).saved_filters.get("mine"),
     "saved_filters.list": lambda w, user: w.db.of(user).saved_filters.list(),
@@ -469,7 +478,7 @@ CASES |= {
     "audit.list": lambda w, user: [one for one in w.db.of(user).audit.list() if VICTIM in {one.actor, one.owner}],
     "indexes.wordless": lambda w, user: w.db.of(user).indexes.wordless(w.owner.index.id).pages,
     "indexes.findings": lambda w, user: w.db.of(user).indexes.findings(w.owner.index.id),
-    "reading_queue.postpone": lambda w, user: w.db.of(user).reading_queue.postpone(w.document.id, "code", "message"),
+    "documents.postpone": lambda w, user: w.db.of(user).documents.postpone(w.document.id, "code", "message"),
     "jobs.get": lambda w, user: w.db.of(user).jobs.get(w.job.id),
     "jobs.list": lambda w, user: w.db.of(user).jobs.list(),
     "jobs.start": lambda w, user: w.db.of(user).jobs.start(w.job.id),
@@ -480,8 +489,8 @@ CASES |= {
     "jobs.postpone": lambda w, user: w.db.of(user).jobs.postpone(w.job.id, "code", "message"),
     "jobs.give_back": lambda w, user: w.db.of(user).jobs.give_back(w.job.id),
     "jobs.give_way": lambda w, user: w.db.of(user).jobs.give_way(w.job.id),
-    "checkpoints.of": lambda w, user: w.db.of(user).checkpoints.of(w.job.id),
-    "checkpoints.save": lambda w, user: w.db.of(user).checkpoints.save(w.job.id, "1", ["theirs"]),
+    "jobs.steps": lambda w, user: w.db.of(user).jobs.steps(w.job.id),
+    "jobs.save_step": lambda w, user: w.db.of(user).jobs.save_step(w.job.id, "1", ["theirs"]),
     "sources.find_by_upload_key": lambda w, user: w.db.of(user).sources.find_by_upload_key("upload-1"),
     "sources.set_upload_key": lambda w, user: w.db.of(user).sources.set_upload_key(w.document.id, "upload-2"),
 }
@@ -529,18 +538,18 @@ def _claim_of_a_job(world: World, user: str) -> object:
         return None if claimed else "blocked"
 
 
-@case("answer_locks.lock")
+@case("conversations.lock")
 def _lock_of_the_same_chat(world: World, user: str) -> object:
     """Another's lock does not keep the owner's answer from being written."""
     chat_id = world.conversation.id
-    with world.db.of(user).answer_locks.lock(chat_id), world.db.of(VICTIM).answer_locks.lock(chat_id) as locked:
+    with world.db.of(user).conversations.lock(chat_id), world.db.of(VICTIM).conversations.lock(chat_id) as locked:
         return None if locked else "blocked"
 
 
-@case("answer_locks.is_locked")
+@case("conversations.is_locked")
 def _whether_the_owner_writes(world: World, user: str) -> object:
-    with world.db.of(VICTIM).answer_locks.lock(world.conversation.id):
-        return world.db.of(user).answer_locks.is_locked(world.conversation.id)
+    with world.db.of(VICTIM).conversations.lock(world.conversation.id):
+        return world.db.of(user).conversations.is_locked(world.conversation.id)
 
 
 @case("queue.enqueue_job")
@@ -615,27 +624,42 @@ def test_the_owner_gets_everything(world: World) -> None:
     """The cases above would pass with an empty database; these calls are theirs, made by the owner."""
     for method in (
         *("indexes.get", "indexes.get_by_id", "indexes.list", "indexes.stats", "indexes.find", "indexes.followed"),
-        *("documents.get", "documents.list", "document_metadata.ids", "document_metadata.count"),
+        *("documents.get", "documents.list", "documents.ids", "documents.count"),
         *("sources.find", "sources.named", "sources.resolve", "sources.find_by_upload_key"),
-        *("chunks.dense", "chunks.lexical", "chunks.get", "chunks.with_words", "chunks.in_scope", "chunks.vectors"),
+        *(
+            "chunks.dense",
+            "chunks.lexical",
+            "chunks.get",
+            "chunks.find",
+            "chunks.with_words",
+            "chunks.in_scope",
+            "chunks.vectors",
+        ),
         *("chunks.of_document", "chunks.page_lines", "chunks.to_embed", "generations.list", "generations.missing"),
         *("embedding_cache.get", "caches.recall", "caches.stats", "api_keys.list", "jobs.get", "jobs.list"),
-        "checkpoints.of",
+        "jobs.steps",
         *(
             "attachments.of",
             "attachments.unpacked",
             "attachments.outermost",
-            "document_metadata.names",
-            "document_metadata.tags",
+            "documents.names",
+            "documents.tags",
         ),
         *("saved_filters.get", "saved_filters.list", "shares.list", "answer_links.list", "audit.list"),
-        *("annotations.list", "pages.texts", "pages.landmarks"),
+        *("annotations.list", "chunks.page_texts", "chunks.landmarks"),
         *("matrices.list", "matrices.get", "matrices.documents", "matrices.cells", "matrices.open"),
         *("account.get", "account.storage", "logins.is_open", "logins.list"),
-        *("saved_filters.get", "saved_filters.list", "reading_queue.trace"),
+        *("saved_filters.get", "saved_filters.list", "documents.trace"),
         *("conversations.list", "conversations.get", "conversations.messages", "conversations.search"),
-        "answer_locks.is_locked",
-        *("indexes.wordless", "indexes.findings"),
+        "conversations.is_locked",
+        *(
+            "indexes.version",
+            "indexes.growth",
+            "indexes.lengths",
+            "indexes.wordless",
+            "indexes.sample",
+            "indexes.findings",
+        ),
     ):
         assert CASES[method](world, VICTIM), method
 

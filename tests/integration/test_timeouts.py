@@ -165,7 +165,7 @@ def test_a_statement_beside_others_is_waited_for(patient: Database) -> None:
 
 
 def test_a_worker_waits_longer_for_the_database(engine: RAGEngine) -> None:
-    server = timeouts.breaker_for(engine.installation._resources.database_url)
+    server = timeouts.breaker_for(engine.installation.database_url)
     server.check_timeout_seconds = timeouts.CHECK_TIMEOUT_SECONDS
     worker.run(engine.installation, wait=False)
     assert server.check_timeout_seconds > timeouts.CHECK_TIMEOUT_SECONDS

@@ -36,7 +36,7 @@ def severed(way: Severing, tmp_path: Path) -> Iterator[RAGEngine]:
 
 
 def files_of(engine: RAGEngine) -> UserFiles:
-    return engine.installation._resources.files.of("ada")
+    return engine.installation.files.of("ada")
 
 
 @pytest.mark.parametrize("key", [None, "key-1"])

@@ -94,7 +94,7 @@ def test_a_new_version_takes_over_when_it_is_ready(engine: RAGEngine) -> None:
     assert [one.id for one in engine.documents.list()] == [second.id]
     assert [one.version for one in engine.versions.list(first.id)] == [2, 1]
     assert engine.chats.get(chat.id).document_ids == (second.id,)
-    assert engine.chunks.list(first.id)  # for the answers that quote it
+    assert engine.store.chunks.of_document(first.id)  # for the answers that quote it
 
 
 def test_no_search_sees_both_versions_or_none(db: Store, database_url: str) -> None:

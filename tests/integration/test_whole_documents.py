@@ -63,7 +63,7 @@ def desk(opened: Desk) -> Iterator[Desk]:
     """Nothing was chosen before."""
     opened.engine.store.caches.clear()
     yield opened
-    opened.engine.installation.settings.context_budget.choose(None)
+    opened.engine.installation.settings.choose_context_size(None)
 
 
 def within(desk: Desk, *names: str, **more: Any) -> dict[str, Any]:
@@ -128,17 +128,17 @@ def test_an_explanation_knows_what_is_given_whole(desk: Desk) -> None:
 
 
 def test_the_most_text_for_a_question_follows_the_model_the_setting_and_the_request(desk: Desk) -> None:
-    budget = desk.engine.installation.settings.context_budget
-    assert budget.get().model_dump() == {"tokens": 30_000, "origin": Origin.DEFAULT, "cost_usd": pytest.approx(0.06)}
+    settings, cost = desk.engine.installation.settings, pytest.approx(0.06)
+    assert settings.context_size().model_dump() == {"tokens": 30_000, "origin": Origin.DEFAULT, "cost_usd": cost}
     assert desk.prompt().count("[Source: long.pdf") > 3
-    chosen = budget.choose(300)
+    chosen = settings.choose_context_size(300)
     assert (chosen.tokens, chosen.origin) == (300, Origin.KEPT)
     small = desk.prompt()
     assert len(small) < 2500
     assert len(desk.prompt(options={"max_context_tokens": 3000, "use_cache": False})) > 2 * len(small)
-    assert budget.choose(None).origin is Origin.DEFAULT
+    assert settings.choose_context_size(None).origin is Origin.DEFAULT
     with pytest.raises(errors.ValidationError, match="max_context_tokens"):
-        budget.choose(10)
+        settings.choose_context_size(10)
 
 
 def test_an_answer_records_how_much_text_it_had_and_asking_for_more_passages_makes_more_room(desk: Desk) -> None:
@@ -146,6 +146,6 @@ def test_an_answer_records_how_much_text_it_had_and_asking_for_more_passages_mak
     assert response.provenance is not None
     assert response.provenance.answering["max_context_tokens"] == 30_000
     chat = desk.engine.chats.start("Ships").id
-    desk.engine.installation.settings.context_budget.choose(5000)
+    desk.engine.installation.settings.choose_context_size(5000)
     assert desk.engine.chats.request(chat, QUESTION).options.max_context_tokens is None
     assert desk.engine.chats.request(chat, QUESTION, top_k=16).options.max_context_tokens == 10_000

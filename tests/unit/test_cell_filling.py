@@ -5,7 +5,7 @@ import uuid
 import pytest
 
 from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL
-from rag.engine.matrix import matrices
+from rag.engine import matrices
 from rag.types import (
     AnswerResponse,
     BlockKind,

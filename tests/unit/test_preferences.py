@@ -16,7 +16,7 @@ from pydantic import SecretStr
 from rag import errors
 from rag.config import Config
 from rag.engine.models import apply_preferences
-from rag.store.settings.preferences import Preferences
+from rag.store.preferences import Preferences
 from rag.types import KeyPlace
 from tests import keyrings
 
@@ -77,19 +77,19 @@ def test_what_has_not_changed_is_not_read_again(tmp_path: Path, ring: keyrings.M
 def test_a_key_goes_into_the_key_ring_and_into_no_file(tmp_path: Path, ring: keyrings.MemoryKeyring) -> None:
     assert Preferences(tmp_path).put_key(SETTING, SecretStr(KEY)) is KeyPlace.KEY_RING
     kept = Preferences(tmp_path).get()
-    assert kept.keys[SETTING].get_secret_value() == KEY
-    assert kept.places == {SETTING: KeyPlace.KEY_RING}
+    assert kept.secrets[SETTING].get_secret_value() == KEY
+    assert kept.keys == {SETTING: KeyPlace.KEY_RING}
     assert KEY not in everything(tmp_path)
     assert KEY not in repr(kept)
     Preferences(tmp_path).remove_key(SETTING)
     assert ring.kept == {}
-    assert Preferences(tmp_path).get().places == {}
+    assert Preferences(tmp_path).get().keys == {}
 
 
 def test_each_data_folder_has_keys_of_its_own(tmp_path: Path, ring: keyrings.MemoryKeyring) -> None:
     Preferences(tmp_path / "a").put_key(SETTING, SecretStr(KEY))
     Preferences(tmp_path / "b").put_key(SETTING, SecretStr("another-key"))
-    assert Preferences(tmp_path / "a").get().keys[SETTING].get_secret_value() == KEY
+    assert Preferences(tmp_path / "a").get().secrets[SETTING].get_secret_value() == KEY
     assert len(ring.kept) == 2
 
 
@@ -101,7 +101,7 @@ def test_without_a_key_ring_the_key_is_in_a_file_for_its_owner_alone(
         preferences = Preferences(tmp_path)
         assert preferences.put_key(SETTING, SecretStr(KEY)) is KeyPlace.FILE
         assert mode(tmp_path / "keys.json") == 0o600
-        assert Preferences(tmp_path).get().keys[SETTING].get_secret_value() == KEY
+        assert Preferences(tmp_path).get().secrets[SETTING].get_secret_value() == KEY
         assert KEY not in (tmp_path / "settings.json").read_text()
         preferences.put_key("gemini_api_key", SecretStr("another-key"))
         preferences.remove_key(SETTING)
@@ -117,7 +117,7 @@ def test_a_key_that_moves_into_the_key_ring_leaves_the_file(tmp_path: Path) -> N
     with keyrings.using(keyrings.MemoryKeyring()):
         Preferences(tmp_path).put_key(SETTING, SecretStr("another-key"))
         assert not (tmp_path / "keys.json").exists()
-        assert Preferences(tmp_path).get().keys[SETTING].get_secret_value() == "another-key"
+        assert Preferences(tmp_path).get().secrets[SETTING].get_secret_value() == "another-key"
 
 
 def test_a_key_ring_that_forgets_at_once_is_none(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_a_locked_key_ring_is_told_from_none(
     ring.locked = True
     with caplog.at_level(logging.WARNING):
         kept = Preferences(tmp_path).get()
-    assert (kept.places, dict(kept.keys)) == ({SETTING: KeyPlace.KEY_RING}, {})
+    assert (kept.keys, dict(kept.secrets)) == ({SETTING: KeyPlace.KEY_RING}, {})
     assert "OPENAI_API_KEY" in caplog.text
     assert KEY not in caplog.text
 
@@ -163,7 +163,7 @@ def test_a_key_that_cannot_be_removed_is_still_known(tmp_path: Path) -> None:
         preferences.put_key(SETTING, SecretStr(KEY))
         with pytest.raises(errors.StoreError, match="key ring"):
             preferences.remove_key(SETTING)
-        assert preferences.get().places == {SETTING: KeyPlace.KEY_RING}
+        assert preferences.get().keys == {SETTING: KeyPlace.KEY_RING}
 
 
 def test_the_environment_wins_over_what_is_kept(tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_a_folder_that_cannot_be_written_says_so(tmp_path: Path) -> None:
 WRITE = """
 import sys
 from pathlib import Path
-from rag.store.settings.preferences import Preferences
+from rag.store.preferences import Preferences
 preferences = Preferences(Path(sys.argv[1]))
 print("ready", flush=True)
 sys.stdin.readline()

@@ -59,7 +59,7 @@ IN_ENGLISH = (
         "engine/operations/data_export.py",
         "engine/module_functions.py",
         "engine/engine.py",
-        "engine/users/api_keys.py",
+        "engine/users/accounts.py",
     ),
     *(
         "engine/request_parsing.py",

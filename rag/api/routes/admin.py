@@ -9,8 +9,7 @@ from fastapi import APIRouter, Response
 from rag import types
 from rag.api.authentication import Admin
 from rag.api.lists import Items, listed
-from rag.engine.users.accounts import MAX_QUOTA_MB, Accounts
-from rag.engine.users.logins import Logins
+from rag.engine.users.accounts import MAX_QUOTA_MB, Accounts, Logins
 
 router = APIRouter(prefix="/admin", tags=["admin"])
 
@@ -67,13 +66,13 @@ def log_out_user(sender: Admin, body: UserReference) -> None:
 @router.get("/keys")
 def list_keys(sender: Admin) -> Items[types.ApiKey]:
     """List the keys of all users without their secrets."""
-    return listed(_accounts(sender).keys.list())
+    return listed(_accounts(sender).list_keys())
 
 
 @router.delete("/keys/{key_id}")
 def revoke_key(sender: Admin, key_id: uuid.UUID) -> types.ApiKey:
     """Revoke a key of any user, at once."""
-    return _accounts(sender).keys.revoke(key_id)
+    return _accounts(sender).revoke_key(key_id)
 
 
 @router.get("/jobs")

@@ -82,7 +82,7 @@ def withdraw_link(sender: Writer, link_id: uuid.UUID) -> None:
 @router.get("/links")
 def list_shown_to_me(sender: Reader) -> Items[types.SharedAnswer]:
     """List what others share with the user now."""
-    return listed(sender.engine.answers.shared_with_me())
+    return listed(sender.engine.store.answer_links.shared_with_me())
 
 
 @router.get("/links/{link_id}/messages")

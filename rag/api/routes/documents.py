@@ -228,7 +228,7 @@ def list_chunks(
 ) -> Page[types.Chunk]:
     """List a document's chunks, or those on a page, in reading order, with lines and boxes."""
     document = sender.engine.documents.get(document_id)
-    found = sender.engine.chunks.list(document.id, page_number, limit=limit + 1, offset=offset)
+    found = sender.engine.store.chunks.of_document(document.id, page_number=page_number, limit=limit + 1, offset=offset)
     return page(found, limit, offset)
 
 
@@ -283,7 +283,7 @@ def get_page_image(
         raise errors.NotFoundError(f"{document.name} has no page {page_number}; it has {document.page_count}.")
     regions: list[types.Region] = []
     if chunk is not None:
-        marked = sender.engine.chunks.get(chunk)
+        marked = sender.engine.store.chunks.find(chunk)
         if marked.document_id != document.id:
             raise errors.NotFoundError(f"{document.name} has no chunk {chunk}. List its chunks.")
         regions += marked.regions

@@ -32,19 +32,19 @@ def list_jobs(
     sender: Reader, kind: types.JobKind | None = None, limit: Limit = 50, offset: Offset = 0
 ) -> Page[types.Job]:
     """List jobs without their results, the latest first."""
-    return page(sender.engine.jobs.list(kind=kind, limit=limit + 1, offset=offset), limit, offset)
+    return page(sender.engine.store.jobs.list(kind=kind, limit=limit + 1, offset=offset), limit, offset)
 
 
 @router.get("/jobs/{job_id}")
 def get_job(sender: Reader, job_id: uuid.UUID) -> types.Job:
     """Get a job's progress and result."""
-    return sender.engine.jobs.get(job_id)
+    return sender.engine.store.jobs.get(job_id)
 
 
 @router.post("/jobs/{job_id}/cancel")
 def cancel_job(sender: Writer, job_id: uuid.UUID) -> types.Job:
     """Cancel a job after its current file, document or cell; one that has ended stays unchanged."""
-    return sender.engine.jobs.cancel(job_id)
+    return sender.engine.store.jobs.cancel(job_id)
 
 
 def _with_location(response: Response, job: types.Job) -> types.Job:

@@ -25,7 +25,7 @@ class ForgottenAudit(types.Model):
 @router.get("/shared")
 def list_shared(sender: Reader) -> Items[types.SharedIndex]:
     """List the collections that others share with the user now. Use their ids wherever an index is named."""
-    return listed(sender.engine.sharing.shared_with_me())
+    return listed(sender.engine.store.shares.shared_with_me())
 
 
 @router.get("/shares")

@@ -31,9 +31,7 @@ ORPHANS = {
     "unowned": "of documents that no row knows",
     "unconfirmed": "of documents that this database does not know",
     "partial_files": "partial or temporary",
-    "empty_folders": "empty folders",
     "copies": "copies of files of documents that are gone",
-    "open_to_others": "folders that others may enter",
 }
 """Descriptions of orphans, by the fields of their report."""
 
@@ -61,7 +59,7 @@ Result = tuple[State, str]
 
 Fix = Annotated[
     bool,
-    typer.Option("--fix", help="Delete what killed processes left behind, and close folders that others may enter."),
+    typer.Option("--fix", help="Delete what killed processes left behind."),
 ]
 Unconfirmed = Annotated[
     bool, typer.Option("--unconfirmed", help="With --fix, delete unknown files even if they are most of the storage.")
@@ -181,7 +179,7 @@ def _keys(config: Config) -> Iterator[Check]:
     """Check which vendors have a key, in the settings or stored by the user."""
     from rag.engine.models import apply_preferences
     from rag.providers import Registry
-    from rag.store.settings.preferences import Preferences
+    from rag.store.preferences import Preferences
 
     try:
         settings = apply_preferences(config, Preferences(config.rag_data_dir).get())

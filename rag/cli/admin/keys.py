@@ -14,7 +14,7 @@ from rag.cli.options import AsJson
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
-    from rag.engine.users.api_keys import AllKeys
+    from rag.engine.users.accounts import Accounts
 
 DAYS = re.compile(r"(\d{1,5})d")
 
@@ -58,7 +58,7 @@ def create(
     permissions = [permission for permission in types.PERMISSIONS if permission in (scope or ["read"])]
     expires_at = _expiry(expires)
     with open_engine() as engine:
-        key, secret = _keys_of_all(engine).of(_named(user)).create(name, permissions, expires_at)
+        key, secret = _accounts(engine).keys_of(_named(user)).create(name, permissions, expires_at)
     if as_json:
         output.print_json({**key.model_dump(by_alias=True), "secret": secret})
         return
@@ -93,17 +93,17 @@ def revoke(key_id: KeyId, user: User = types.LOCAL_USER, as_json: AsJson = False
             raise errors.NotFoundError(missing)
         if len(named) > 1:
             raise errors.ValidationError(f"Several key ids begin with {key_id}. Give the whole id, as --json lists it.")
-        revoked = _keys_of_all(engine).revoke(named[0].id)
+        revoked = _accounts(engine).revoke_key(named[0].id)
     output.print_result(revoked, f"revoked  {name_lookup.short_id(revoked.id)}  {revoked.name}", as_json=as_json)
 
 
-def _keys_of_all(engine: "RAGEngine") -> "AllKeys":
+def _accounts(engine: "RAGEngine") -> "Accounts":
     """Return the keys of all users, to be changed by the local user: the audit log names who made a change."""
-    return engine.installation.accounts.by(engine.user_id, engine.origin).keys
+    return engine.installation.accounts.by(engine.user_id, engine.origin)
 
 
 def _keys(engine: "RAGEngine", user: str) -> list[types.ApiKey]:
-    return engine.installation.for_user(_named(user)).keys.list()
+    return engine.installation.for_user(_named(user)).store.api_keys.list()
 
 
 def _named(user: str) -> str:

@@ -39,7 +39,7 @@ def models(as_json: AsJson = False) -> None:
     with open_engine() as engine:
         settings = engine.installation.settings
         writer, embedder = settings.writer(), settings.embedder()
-        keys, ollama = settings.keys.list(), settings.ollama()
+        keys, ollama = settings.vendor_keys(), settings.ollama()
     if as_json:
         servers = [ollama] if ollama else []
         output.print_json({"writer": writer, "embedder": embedder, "servers": servers, "keys": keys})
@@ -165,7 +165,7 @@ def key(
     secret = "" if remove else _read_key(provider)
     with open_engine() as engine:
         settings = engine.installation.settings
-        stored = settings.keys.remove(provider) if remove else settings.keys.keep(provider, SecretStr(secret))
+        stored = settings.remove_key(provider) if remove else settings.keep_key(provider, SecretStr(secret))
     output.print_result(stored, f"{stored.label}: {_place(stored)}", as_json=as_json)
 
 

@@ -41,7 +41,7 @@ def inspect(
         if page is not None and page > target.page_count:
             pages = output.plural(target.page_count, "page")
             raise errors.NotFoundError(f"“{target.name}” has {pages}, so no page {page}.")
-        chunks = engine.chunks.list(target.id, page)
+        chunks = engine.store.chunks.of_document(target.id, page_number=page)
         if not as_json:
             output.print_reading(target.completeness)
             counts = types.line_counts(chunks)

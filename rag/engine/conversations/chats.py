@@ -7,7 +7,7 @@ import functools
 import itertools
 import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from rapidfuzz import fuzz
 
@@ -95,26 +95,6 @@ class Chats:
             return turns
         return [turn.model_copy(update={"response": turn.response and _only_quotes(turn.response)}) for turn in turns]
 
-    def append(
-        self,
-        conversation_id: uuid.UUID,
-        role: Literal["user", "assistant"],
-        content: str,
-        response: types.AnswerResponse | None = None,
-        *,
-        beside: uuid.UUID | None = None,
-    ) -> types.ChatMessage:
-        """Save a turn at the end of the chat, or as an alternative `beside` another turn.
-
-        An answer without a response is one that is being written, or broke off: it is not checked, others never see it,
-        and it is no history for later questions.
-
-        Raises NotFoundError if there is no such chat, or no such turn of the same role in it.
-        """
-        return self._workspace.store.conversations.append(
-            conversation_id, role=role, content=content, response=response, beside=beside
-        )
-
     def request(
         self,
         conversation_id: uuid.UUID,
@@ -181,7 +161,6 @@ class Chats:
 
 
 def _excerpt(text: str, words: Sequence[str]) -> str:
-    """Return the text around the first of the words."""
     flowing = " ".join(CITATION_MARK.sub("", text).split())
     places = [place for word in words if (place := flowing.lower().find(word.lower())) >= 0]
     start = max(min(places, default=0) - EXCERPT_CHARS // 4, 0)
@@ -191,7 +170,6 @@ def _excerpt(text: str, words: Sequence[str]) -> str:
 
 
 def _only_quotes(response: types.AnswerResponse) -> types.AnswerResponse:
-    """Remove the text that the answer does not quote from its passages."""
     quoted = {
         own: {line.number for citation in response.citations if citation.citation_id == own for line in citation.lines}
         for own in response.sources
@@ -263,11 +241,7 @@ class Answers:
     ) -> ExportedFile:
         """Export a conversation, or one answer with its question, as a file with the evidence of each claim.
 
-        `say` translates the file's own words.
-
-        Raises:
-            errors.NotFoundError: there is no such conversation or answer, or it has no answer yet.
-            errors.UnreadableFileError: the file cannot be created.
+        `say` translates the file's own words. Raises NotFoundError and UnreadableFileError.
         """
         title, messages = self._chats.get(conversation_id).title, self._chats.messages(conversation_id)
         if message_id is not None:
@@ -331,11 +305,7 @@ class Answers:
     def share(self, conversation_id: uuid.UUID, request: types.LinkRequest | Mapping[str, Any]) -> types.AnswerLink:
         """Share a conversation, or one of its answers, read-only with a user or a group.
 
-        They need read access to the collection, too.
-
-        Raises:
-            errors.ValidationError: the request is malformed, or names the user.
-            errors.NotFoundError: there is no such conversation or answer.
+        They need read access to the collection, too. Raises ValidationError and NotFoundError.
         """
         parsed = parse(types.LinkRequest, request)
         if (parsed.grantee_kind, parsed.grantee) == ("user", self._chats.get(conversation_id).user_id):
@@ -348,10 +318,6 @@ class Answers:
             raise errors.NotFoundError(
                 N_("There is no link {id}. List what you show others and check the id."), id=link_id
             )
-
-    def shared_with_me(self) -> builtins.list[types.SharedAnswer]:
-        """Return what is shared with the user, latest first."""
-        return self._workspace.store.answer_links.shared_with_me()
 
     def shared_turns(self, link_id: uuid.UUID) -> builtins.list[types.ChatMessage]:
         """Return the turns of a share; an answer that the user may not read is replaced by a notice.
@@ -456,7 +422,6 @@ def compare_claims(before: types.AnswerResponse, after: types.AnswerResponse) ->
 
 
 def _claims(response: types.AnswerResponse) -> list[tuple[str, tuple[str, ...]]]:
-    """Return the proved claims: each statement with its quotes."""
     proved = drop_struck(response)
     quotes: dict[int, list[str]] = {}
     for citation in proved.citations:

@@ -54,27 +54,35 @@ def differences(
     old, new = before.provenance, after.provenance
     if old is None or new is None:
         return None
+    kind = types.DifferenceKind
     changes = [
-        *((types.DifferenceKind.DOCUMENT, message) for message in _document_changes(old, workspace)),
-        *((types.DifferenceKind.LIBRARY, message) for message in _library_changes(old, workspace)),
-        *_index_and_version_changes(old, new),
+        *((kind.DOCUMENT, message) for message in _document_changes(old, workspace)),
+        *((kind.LIBRARY, message) for message in _library_changes(old, workspace)),
     ]
+    if old.space != new.space:
+        message = N_("the index is of {model}, was of {earlier}")
+        changes.append((kind.INDEX, message.format(model=new.space.name, earlier=old.space.name)))
+    elif old.generation != new.generation:
+        message = N_("the index is in generation {generation}, was in {earlier}")
+        changes.append((kind.INDEX, message.format(generation=new.generation, earlier=old.generation)))
+    if old.prompt_version != new.prompt_version:
+        message = N_("the instructions are version {version}, were {earlier}")
+        changes.append((kind.PROMPT, message.format(version=new.prompt_version, earlier=old.prompt_version)))
+    if old.program_version != new.program_version:
+        message = N_("Pagelight is version {version}, was {earlier}")
+        changes.append((kind.PROGRAM, message.format(version=new.program_version, earlier=old.program_version)))
     if before.model != after.model:
+        message = N_("the model was {model}, now the model was {latest}")
         if before.model == EXTRACTIVE_MODEL:
-            message = N_("the documents were quoted, now the model was {model}").format(model=after.model)
+            message = N_("the documents were quoted, now the model was {latest}")
         elif after.model == EXTRACTIVE_MODEL:
-            message = N_("the model was {model}, now the documents were quoted").format(model=before.model)
-        else:
-            message = N_("the model was {model}, now the model was {latest}").format(
-                model=before.model, latest=after.model
-            )
-        changes.append((types.DifferenceKind.MODEL, message))
-    changes += ((types.DifferenceKind.PARAMETER, message) for message in _parameter_changes(old, new))
+            message = N_("the model was {model}, now the documents were quoted")
+        changes.append((kind.MODEL, message.format(model=before.model, latest=after.model)))
+    changes += ((kind.PARAMETER, message) for message in _parameter_changes(old, new))
     return tuple(types.Difference(kind=kind, message=message) for kind, message in changes)
 
 
 def _document_changes(old: types.Provenance, workspace: Workspace) -> Iterator[str]:
-    """Describe what became of the documents used by the earlier answer."""
     versions = workspace.store.versions.list([document.id for document in old.documents]) if old.documents else []
     by_id = {document.id: document for document in versions}
     for used in old.documents:
@@ -100,7 +108,6 @@ def _document_changes(old: types.Provenance, workspace: Workspace) -> Iterator[s
 
 
 def _library_changes(old: types.Provenance, workspace: Workspace) -> Iterator[str]:
-    """Describe documents that were added to, or removed from, the searched ones since then."""
     list_documents, filters = workspace.store.documents.list, old.retrieval.filters.model_copy(update={"saved": None})
     if filters == types.Filters(document_ids=filters.document_ids) and filters.document_ids:
         return  # only these documents were searched, and none can be added
@@ -123,24 +130,6 @@ def _library_changes(old: types.Provenance, workspace: Workspace) -> Iterator[st
             if len(names) > MAX_NAMED:
                 listed = N_("{names} and {count} more").format(names=listed, count=len(names) - MAX_NAMED)
             yield template.format(_names=listed)
-
-
-def _index_and_version_changes(
-    old: types.Provenance, new: types.Provenance
-) -> Iterator[tuple[types.DifferenceKind, str]]:
-    kind = types.DifferenceKind
-    if old.space != new.space:
-        message = N_("the index is of {model}, was of {earlier}")
-        yield kind.INDEX, message.format(model=new.space.name, earlier=old.space.name)
-    elif old.generation != new.generation:
-        message = N_("the index is in generation {generation}, was in {earlier}")
-        yield kind.INDEX, message.format(generation=new.generation, earlier=old.generation)
-    if old.prompt_version != new.prompt_version:
-        message = N_("the instructions are version {version}, were {earlier}")
-        yield kind.PROMPT, message.format(version=new.prompt_version, earlier=old.prompt_version)
-    if old.program_version != new.program_version:
-        message = N_("Pagelight is version {version}, was {earlier}")
-        yield kind.PROGRAM, message.format(version=new.program_version, earlier=old.program_version)
 
 
 def _parameter_changes(old: types.Provenance, new: types.Provenance) -> Iterator[str]:

@@ -7,8 +7,8 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 
 from rag import errors, ingestion, types, vocabulary
-from rag.engine.library.attachments import Attachments
-from rag.engine.matrix import matrices
+from rag.engine import matrices
+from rag.engine.library.files import Attachments
 from rag.engine.models import DEFAULT_AUTH, DEFAULT_PROVIDER_OPTIONS
 from rag.engine.workspace import Workspace
 from rag.messages import N_
@@ -58,13 +58,12 @@ class DocumentReader:
         there is no such document; with `again`, it is in the trash or gone.
         """
         documents = self._workspace.store.documents
-        queue = self._workspace.store.reading_queue
-        while again or queue.lane(document_id):
+        while again or documents.lane(document_id):
             with documents.lock(document_id) as claimed:
                 if claimed and again:
                     documents.requeue(document_id)
                     again = False
-                while claimed and (lane := queue.lane(document_id)):
+                while claimed and (lane := documents.lane(document_id)):
                     self._run(document_id, lane, on_progress, max_chunks=max_chunks)
             if not claimed:  # report the progress of the other process, and wait
                 document = documents.get(document_id)
@@ -99,7 +98,7 @@ class DocumentReader:
                 self._with_ingestion(document, lambda into: into.read_pictures(document))
             except errors.UnreadableFileError as error:
                 logger.warning("the pictures of document %s stay unread: %s", document_id, error.code)
-                self._workspace.store.reading_queue.give_up_pictures(document_id)
+                self._workspace.store.documents.give_up_pictures(document_id)
         return documents.get(document_id)
 
     def index_blocks(self, document_id: uuid.UUID, blocks: Sequence[types.TextBlock]) -> types.Document:
@@ -128,7 +127,6 @@ class DocumentReader:
         is_stopping: IsCancelled = lambda: False,
         attempts: int | None = None,
     ) -> None:
-        """Do the work of `lane` for a locked document; failures are recorded, not raised."""
         store = self._workspace.store
         document = store.documents.get(document_id)
         recorded: tuple[str, float] = ("", 0.0)
@@ -146,7 +144,7 @@ class DocumentReader:
         def is_cancelled() -> bool:
             """Whether the worker stops, the reading was cancelled, or the document is gone."""
             try:
-                return is_stopping() or store.reading_queue.lane(document_id) is None
+                return is_stopping() or store.documents.lane(document_id) is None
             except errors.StoreError:  # the reading itself will fail on it
                 return False
 
@@ -157,13 +155,8 @@ class DocumentReader:
                 on_progress(types.DocumentStatus.EMBEDDING, now.vector_count, now.chunk_count)
                 return
             read = into.read_words if lane is types.Lane.READING else into.renew
-            read(
-                document,
-                record,
-                max_chunks=max_chunks,
-                on_parts=lambda unpacked: Attachments(self._workspace).keep(document, unpacked),
-                is_cancelled=is_cancelled,
-            )
+            keep = Attachments(self._workspace).keep
+            read(document, ingestion.Reading(record, lambda parts: keep(document, parts), is_cancelled, max_chunks))
 
         with contextlib.suppress(errors.Error), self._recorded_failures(document_id, is_stopping, attempts):
             self._with_ingestion(document, work)
@@ -173,7 +166,7 @@ class DocumentReader:
         document = self._workspace.store.documents.get(document_id)
         if document.status is types.DocumentStatus.READY:
             with contextlib.suppress(errors.Error):
-                matrices.refill_for_document(self._workspace, document)
+                matrices.refill(self._workspace, lineage_id=document.lineage_id or document.id)
         return document
 
     @contextlib.contextmanager
@@ -196,7 +189,7 @@ class DocumentReader:
             message = error.message
             if attempts and isinstance(error, TRANSIENT_ERRORS):
                 if attempts < MAX_ATTEMPTS:
-                    self._workspace.store.reading_queue.postpone(document_id, error.code, message)
+                    self._workspace.store.documents.postpone(document_id, error.code, message)
                     raise
                 message = f"{message} It was tried {attempts} times."
             self._workspace.store.documents.fail(document_id, error.code, message)

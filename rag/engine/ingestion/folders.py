@@ -8,12 +8,11 @@ import uuid
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from pathlib import Path, PurePath
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from rag import errors, parsing, providers, types
 from rag.engine.ingestion.document_reader import TRANSIENT_CODES, DocumentReader
-from rag.engine.library.attachments import Attachments
-from rag.engine.library.files import Originals, sha256_of
+from rag.engine.library.files import Attachments, Originals, sha256_of
 from rag.engine.models import DEFAULT_AUTH, DEFAULT_PROVIDER_OPTIONS
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
@@ -24,6 +23,7 @@ logger = logging.getLogger(__name__)
 
 OnFile = Callable[[types.FileReport], None]
 Files = Generator[types.FileReport, None, None]
+SourceFolder: TypeAlias = "Folder | providers.DriveFolder"
 Once = Callable[[str, Callable[[], Any]], Any]
 """Runs the named step unless it was done before, and returns its JSON result."""
 
@@ -39,21 +39,6 @@ _FILE_ERRORS = (errors.SourceError, errors.ValidationError)
 def run_once(_step: str, work: Callable[[], Any]) -> Any:
     """Run `work`, without remembering it."""
     return work()
-
-
-class SourceFolder(Protocol):
-    """A source of files; the ids of all its files begin with `prefix`."""
-
-    prefix: str
-
-    def owns(self, file_id: str) -> bool:
-        """Whether a file with this id would be in the folder."""
-
-    def list(self) -> list[types.SourceFile]:
-        """Return all files."""
-
-    def fetch(self, file: types.SourceFile) -> AbstractContextManager[Path]:
-        """Provide a local copy of the file while the block runs."""
 
 
 class FileIngestion:
@@ -78,7 +63,6 @@ class FileIngestion:
         options: types.ProviderOptions = DEFAULT_PROVIDER_OPTIONS,
     ) -> None:
         self._documents = workspace.store.documents
-        self._readings = workspace.store.reading_queue
         self._sources = workspace.store.sources
         self._versions = workspace.store.versions
         self._originals = Originals(workspace)
@@ -226,7 +210,7 @@ class FileIngestion:
         if document.status is types.DocumentStatus.NEEDS_PASSWORD:
             return document
         if document.status in {types.DocumentStatus.FAILED, types.DocumentStatus.READY}:
-            self._readings.resume(document.id)
+            self._documents.resume(document.id)
         read = self._reader.read(document.id, max_chunks=self._chunks_left)
         return read if read.status is not types.DocumentStatus.READY else self._read_parts(read)
 
@@ -275,8 +259,8 @@ class FileIngestion:
         if is_limit:
             return _skipped(file, reason)
         if document.deleted_at is None and code in TRANSIENT_CODES:  # a worker retries
-            self._readings.resume(document.id)
-            self._readings.enqueue(document.id)
+            self._documents.resume(document.id)
+            self._documents.enqueue(document.id)
         stays = document.id if document.deleted_at is None else None
         return _report(file, "failed", document_id=stays, code=code, reason=reason)
 

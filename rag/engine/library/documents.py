@@ -8,8 +8,7 @@ from typing import Any
 
 from rag import errors, ingestion, tracing, types
 from rag.engine.ingestion.document_reader import DocumentReader
-from rag.engine.library.attachments import Attachments
-from rag.engine.library.files import FileContent, Originals, as_file, display_name, sha256_of
+from rag.engine.library.files import Attachments, FileContent, Originals, as_file, display_name, sha256_of
 from rag.engine.library.saved_filters import resolve_filters
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
@@ -65,12 +64,12 @@ class Documents:
     ) -> builtins.list[uuid.UUID]:
         """Return the ids of the documents that `documents.list` would return, newest first. Raises as that."""
         index = self._workspace.requested_index(index_name)
-        return self._workspace.store.document_metadata.ids(index.id, self._resolved(query))
+        return self._workspace.store.documents.ids(index.id, self._resolved(query))
 
     def count(self, query: types.DocumentQuery = EVERYTHING, index_name: str = types.DEFAULT_INDEX) -> int:
         """Return the number of documents that `documents.list` would return. Raises as that."""
         index = self._workspace.requested_index(index_name)
-        return self._workspace.store.document_metadata.count(index.id, self._resolved(query))
+        return self._workspace.store.documents.count(index.id, self._resolved(query))
 
     def get(self, document_id: uuid.UUID) -> types.Document:
         """Return a document, in the trash or not. Raises NotFoundError, PurgedError if it was purged."""
@@ -93,12 +92,13 @@ class Documents:
         enqueue: bool = True,
         replaces: uuid.UUID | None = None,
         on_same_name: types.OnSameName = "keep",
+        key: str | None = None,
     ) -> types.Document:
         """Add a file; a worker reads it, or with `enqueue` False the caller does by `process`.
 
         An encrypted file without a password waits for it. With `replaces` it becomes the next version of that document,
         which it replaces atomically when it is ready; until then, and if it fails, the old version stays searchable.
-        `on_same_name` says what to do if the index has a document of the same name.
+        `on_same_name` says what to do if the index has a document of the same name; for `key` see `upload`.
 
         Raises:
             errors.UnsupportedFileError: the file type is not supported.
@@ -111,39 +111,14 @@ class Documents:
                 `document_id`, `name`, `version` and `created_at`.
         """
         index = self._index_of(replaces, index_name)
-        with as_file(content) as path:
-            return self._add_file(
-                path,
-                name,
-                index,
-                password=password,
-                source=source,
-                enqueue=enqueue,
-                replaces=replaces,
-                on_same_name=on_same_name,
-            )
-
-    def _add_file(
-        self,
-        path: Path,
-        name: str,
-        index: types.Index,
-        *,
-        password: str | None,
-        replaces: uuid.UUID | None,
-        on_same_name: types.OnSameName,
-        source: str | None = None,
-        key: str | None = None,
-        enqueue: bool = True,
-    ) -> types.Document:
-        with tracing.span("upload") as step:
+        with as_file(content) as path, tracing.span("upload") as step:
             replaced = replaces or self._same_name(path, name, index, on_same_name)
             document = self._originals.keep(
                 path, name, index, password=password, source=source, replaces=replaced, upload_key=key
             )
             step.add(document=document.id, bytes=document.size, mime_type=document.mime_type)
             if (traced := tracing.current_traceparent()) is not None:
-                self._workspace.store.reading_queue.set_trace(document.id, traced)
+                self._workspace.store.documents.set_trace(document.id, traced)
             return self._enqueue(document) if enqueue else document
 
     def _index_of(self, replaces: uuid.UUID | None, index_name: str) -> types.Index:
@@ -154,7 +129,6 @@ class Documents:
         return self._workspace.store.indexes.get_by_id(replaced.index_id)
 
     def _same_name(self, path: Path, name: str, index: types.Index, on_same_name: types.OnSameName) -> uuid.UUID | None:
-        """Return the document of the same name that the file is a new version of."""
         if on_same_name == "keep":
             return None
         same = self._workspace.store.versions.of_same_name(index.id, display_name(name), sha256_of(path))
@@ -193,14 +167,13 @@ class Documents:
         """
         sources = self._workspace.store.sources
         with as_file(content) as path:
-            index = self._index_of(replaces, index_name)
             earlier = sources.find_by_upload_key(key) if key else None
             if earlier is None:
                 try:
-                    document = self._add_file(
+                    document = self.add(
                         path,
                         name,
-                        index,
+                        index_name=index_name,
                         password=password,
                         replaces=replaces,
                         on_same_name=on_same_name,
@@ -214,6 +187,7 @@ class Documents:
                     if key:  # not known yet to a document whose missing file was restored
                         sources.set_upload_key(document.id, key)
                     return document, True
+            index = self._index_of(replaces, index_name)
             if (earlier.index_id, earlier.sha256) != (index.id, sha256_of(path)):
                 raise errors.ValidationError(
                     N_("The idempotency key was used for another file. Send this one under a new key."),
@@ -254,9 +228,7 @@ class Documents:
         if document.status not in types.UNFINISHED:
             return document
         with tracing.span("queue", document=document.id):
-            enqueued = self._workspace.store.reading_queue.enqueue(document.id)
-            self._workspace.queue.enqueue(self._workspace.user_id, document.id)
-        return enqueued
+            return self._workspace.enqueue(document.id)
 
     # --- metadata ---
 
@@ -275,7 +247,7 @@ class Documents:
         if "name" in edit.given:
             name = with_extension(display_name(edit.name), before.name)
             edit = types.DocumentEdit(**{**edit.model_dump(exclude_unset=True), "name": name})
-        after = store.document_metadata.edit(document_id, edit)
+        after = store.documents.edit(document_id, edit)
         if after.chunk_count and (before.name, before.title) != (after.name, after.title):
             # it was read already: make it searchable by its new name and title
             pages = store.chunks.page_lines([(after.id, number + 1) for number in range(ingestion.FRONT_PAGES)])
@@ -291,11 +263,11 @@ class Documents:
         Raises ValidationError if a tag is empty, too long, or not a single line.
         """
         parsed = parse(_Tagging, {"add": [*add], "remove": [*remove]})
-        return self._workspace.store.document_metadata.tag(document_ids, added=parsed.add, removed=parsed.remove)
+        return self._workspace.store.documents.tag(document_ids, added=parsed.add, removed=parsed.remove)
 
     def tags(self, index_name: str = types.DEFAULT_INDEX) -> builtins.list[types.TagCount]:
         """Return the tags of an index with their numbers of documents. Raises NotFoundError."""
-        return self._workspace.store.document_metadata.tags(self._workspace.requested_index(index_name).id)
+        return self._workspace.store.documents.tags(self._workspace.requested_index(index_name).id)
 
     def move(self, document_ids: Sequence[uuid.UUID], index_name: str) -> Sequence[uuid.UUID]:
         """Move documents into another of the user's indexes, created if needed. Returns the ids of those moved.
@@ -304,7 +276,7 @@ class Documents:
         is being read, follows a folder, or is an attachment. Nothing is moved.
         """
         index = self._workspace.ensure_index(index_name)
-        return self._workspace.store.collection_moves.move(document_ids, index.id)
+        return self._workspace.store.documents.move(document_ids, index.id)
 
     def _resolved(self, query: types.DocumentQuery) -> types.DocumentQuery:
         return query.model_copy(update={"filters": resolve_filters(self._workspace.store, query.filters)})
@@ -321,7 +293,7 @@ class Documents:
 
         Raises NotFoundError if it is in the trash or gone.
         """
-        return self._enqueue(self._workspace.store.reading_queue.resume(document_id))
+        return self._enqueue(self._workspace.store.documents.resume(document_id))
 
     def process(
         self, document_id: uuid.UUID, on_progress: types.OnProgress = types.ignore_progress, *, again: bool = False
@@ -338,7 +310,7 @@ class Documents:
 
         What is searchable already stays; `retry` resumes. A document that was being re-read stays as it was before.
         """
-        return self._workspace.store.reading_queue.cancel(document_ids)
+        return self._workspace.store.documents.cancel(document_ids)
 
     def read_pictures(self, document_id: uuid.UUID) -> types.Document:
         """Recognise the text in the pictures of a ready document in this process.
@@ -372,6 +344,3 @@ def with_extension(name: str, before: str) -> str:
     ending = PurePath(before).suffix
     has_ending = name.casefold().endswith(ending.casefold()) and len(name) > len(ending)
     return name if has_ending else name + ending
-
-
-NO_FILTERS = types.Filters()

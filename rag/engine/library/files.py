@@ -1,5 +1,6 @@
 """The files of documents: originals, decrypted copies, downloads, and safe names."""
 
+import builtins
 import contextlib
 import hashlib
 import io
@@ -7,6 +8,7 @@ import logging
 import re
 import shutil
 import tempfile
+import time
 import unicodedata
 import uuid
 import zipfile
@@ -190,7 +192,7 @@ class Originals:
         self._put(document_id, path, password, document.name)
         is_locked = document.status is types.DocumentStatus.NEEDS_PASSWORD and password is None
         if document.status is not types.DocumentStatus.READY and not is_locked and document.deleted_at is None:
-            self._workspace.store.reading_queue.resume(document_id)
+            self._workspace.store.documents.resume(document_id)
         return True
 
     def unlock(self, document_id: uuid.UUID, password: str) -> None:
@@ -213,7 +215,6 @@ class Originals:
         return receipt.model_copy(update={"files": files, "bytes": size, "unfinished": unfinished})
 
     def _file_totals(self, document_ids: Sequence[uuid.UUID]) -> DiskUsage:
-        """Count the files of documents and their bytes; failing storage does not count."""
         files = size = 0
         for document_id in document_ids:
             with contextlib.suppress(errors.StoreError):
@@ -234,9 +235,7 @@ class Originals:
     def _delete_files(self, document_id: uuid.UUID) -> bool:
         """Delete the files of a document without a row; on failure returns False, and a worker retries."""
         try:
-            with self._workspace.store.pending_deletions.taking(document_id) as is_unowned:
-                if is_unowned:
-                    self._workspace.files.delete(document_id)
+            self._workspace.store.pending_deletions.delete_files(self._workspace.files, document_id)
         except errors.StoreError as error:
             logger.warning("files of document %s are still to be deleted: %s", document_id, error)
             return False
@@ -262,7 +261,6 @@ class Originals:
 
 @contextlib.contextmanager
 def _decrypted(path: Path, password: str, name: str) -> Iterator[Path]:
-    """Provide the decrypted file while the block runs. Raises PasswordError."""
     with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
         decrypted = Path(folder) / "decrypted.pdf"
         parsing.decrypt(path, decrypted, password, name=name)
@@ -330,3 +328,122 @@ class Files:
     def _audit(self, documents: Sequence[types.Document]) -> None:
         subjects = [Subject("document", str(document.id), document.name) for document in documents]
         self._workspace.store.audit.add("export", *subjects, owner=self._workspace.user_id, format="original")
+
+
+DELETED_REASON = N_("it was deleted for good")
+LOCK_RETRY_SECONDS = 0.1
+
+
+class Attachments:
+    """One user's documents that came from mails, archives and PDFs."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._originals = Originals(workspace)
+
+    def of(self, *container_ids: uuid.UUID) -> builtins.list[types.Document]:
+        """Return the attachments of containers, recursively, including those in the trash."""
+        if not container_ids:
+            return []
+        parts = self._workspace.store.attachments.of(*container_ids)
+        return [*parts, *self.of(*(part.id for part in parts))]
+
+    def unread(self, container_id: uuid.UUID) -> builtins.list[types.Document]:
+        """Return the direct attachments of a container that wait to be read."""
+        return [part for part in self._workspace.store.attachments.of(container_id) if part.status in types.UNFINISHED]
+
+    def keep(self, container: types.Document, unpacked: Sequence[types.UnpackedPart]) -> None:
+        """Add the files from `container` as documents, each once however often this is read, and queue them.
+
+        Files that are in the index already, or were deleted, are not added again. The container records what became of
+        each.
+        """
+        if not unpacked and not container.parts:
+            return
+        earlier = {part.document_id for part in container.parts}
+        added: builtins.list[uuid.UUID] = []
+        with self._container_lock(container.id):
+            room = _RemainingLimits(
+                self._workspace.config.rag_parsing, self._workspace.store.attachments.unpacked(container.id)
+            )
+            parts = [self._add(container, part, earlier, room, added) for part in unpacked]
+        self._workspace.store.attachments.set_parts(container.id, parts)
+        self._workspace.store.attachments.match_trash_state(container.id, added)
+        for document_id in added:
+            self._workspace.enqueue(document_id)
+        logger.info("document %s: %d of %d parts are new", container.id, len(added), len(parts))
+
+    @contextlib.contextmanager
+    def _container_lock(self, container_id: uuid.UUID) -> Iterator[None]:
+        """Lock the outermost container: its parts share its limits, though several are read at once."""
+        shared = uuid.uuid5(self._workspace.store.attachments.outermost(container_id), "parts")
+        while True:
+            with self._workspace.store.documents.lock(shared) as claimed:
+                if claimed:
+                    yield
+                    return
+            time.sleep(LOCK_RETRY_SECONDS)
+
+    def _add(
+        self,
+        container: types.Document,
+        part: types.UnpackedPart,
+        earlier: set[uuid.UUID | None],
+        room: "_RemainingLimits",
+        added: builtins.list[uuid.UUID],
+    ) -> types.Part:
+        """Return what became of a part; a new document is appended to `added`."""
+        outcome = types.Part(name=part.name, size=part.size, reason=part.reason)
+        if part.file is None:
+            return outcome
+        sha256 = sha256_of(part.file)
+        # Deterministic, so that reading the container again, also concurrently, finds the document.
+        document_id = uuid.uuid5(container.id, f"{part.name}\n{sha256}")
+        with contextlib.suppress(errors.NotFoundError):
+            self._workspace.store.documents.get(document_id)
+            return outcome.model_copy(update={"document_id": document_id})
+        if reason := DELETED_REASON if document_id in earlier else room.refuse(part.size):
+            return outcome.model_copy(update={"reason": reason})
+        try:
+            document = self._originals.keep(
+                part.file,
+                part.name,
+                self._workspace.store.indexes.get_by_id(container.index_id),
+                # Unique in each version of a mail, so that it is not lost with an older one.
+                source=f"{container.source}::{container.id}/{part.name}" if container.source else None,
+                source_path=part.name,
+                sha256=sha256,
+                document_id=document_id,
+                container=container,
+            )
+        except errors.DuplicateError as error:
+            name = error.details["name"]
+            if error.details["in_trash"]:
+                reason = N_("its content is in the trash, as {present}").format(present=name)
+                return outcome.model_copy(update={"reason": reason})
+            reason = N_("its content was in the index already, as {present}").format(present=name)
+            return outcome.model_copy(update={"document_id": error.details["document_id"], "reason": reason})
+        except (errors.SourceError, errors.ValidationError) as error:
+            return outcome.model_copy(update={"reason": error.message})
+        if document.status in types.UNFINISHED:
+            added.append(document_id)
+        return outcome.model_copy(update={"document_id": document_id})
+
+
+class _RemainingLimits:
+    """The remaining limits of a container, including what other processes took out of it."""
+
+    def __init__(self, limits: types.ParsingConfig, unpacked: types.Unpacked) -> None:
+        self._limits = limits
+        self._files = unpacked.files
+        self._bytes = unpacked.size
+
+    def refuse(self, size: int) -> str | None:
+        """Count a file of this size; returns the reason if it exceeds a limit."""
+        if self._files >= self._limits.max_parts:
+            return N_("more than {limit} files").format(limit=f"{self._limits.max_parts:,}")
+        if self._bytes + size > self._limits.max_parts_mb * 1024 * 1024:
+            return N_("more than {limit} MB unpacked").format(limit=f"{self._limits.max_parts_mb:,}")
+        self._files += 1
+        self._bytes += size
+        return None

@@ -1,12 +1,13 @@
-"""Pages and chunks of documents: text, pictures, outlines, word search, and copies with highlighted quotes."""
+"""Pages of documents: text, pictures, outlines, word search, and copies with highlighted quotes."""
 
 import re
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from rag import errors, parsing, types
+from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
 from rag.export import Translate, mark_of, reason_of
 from rag.ingestion.chunking import SECTION_SEPARATOR
@@ -68,7 +69,7 @@ class Pages:
 
     def find(self, document_id: uuid.UUID, words: str) -> list[types.PageCount]:
         """Count occurrences of `words` by page; `found_on` returns the places."""
-        texts = self._workspace.store.pages.texts(document_id)
+        texts = self._workspace.store.chunks.page_texts(document_id)
         counts = ((number, sum(1 for _ in find_words(words, text))) for number, text in texts.items())
         return [types.PageCount(page_number=number, count=count) for number, count in counts if count]
 
@@ -158,24 +159,20 @@ def _letter(letter: str) -> str:
     return f"[{re.escape(alike)}]" if alike else re.escape(letter)
 
 
-class Chunks:
-    """Chunks of one user's documents."""
+class Annotations:
+    """One user's highlights and notes; they are private, also in shared documents."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
 
-    def list(
-        self, document_id: uuid.UUID, page_number: int | None = None, *, limit: int | None = None, offset: int = 0
-    ) -> list[types.Chunk]:
-        """Return a document's chunks in reading order, or those on one page; none if it is in the trash."""
-        return self._workspace.store.chunks.of_document(
-            document_id, page_number=page_number, limit=limit, offset=offset
-        )
+    def add(self, document_id: uuid.UUID, request: types.AnnotationRequest | Mapping[str, Any]) -> types.Annotation:
+        """Highlight a region, with or without a note. Raises ValidationError and NotFoundError."""
+        parsed = parse(types.AnnotationRequest, request)
+        regions = [types.Region(page_number=region.page_number, rects=region.rects) for region in parsed.regions]
+        return self._workspace.store.annotations.add(document_id, regions, parsed.quote, parsed.note)
 
-    def get(self, chunk_id: uuid.UUID) -> types.Chunk:
-        """Return a chunk, of a document in the trash or not. Raises NotFoundError."""
-        for chunk, *_ in self._workspace.store.chunks.get([chunk_id]):
-            return chunk
-        raise errors.NotFoundError(
-            N_("There is no chunk {id}. Search again: its document may have been re-read."), id=chunk_id
+    def edit(self, document_id: uuid.UUID, annotation_id: uuid.UUID, note: str) -> types.Annotation:
+        """Change a note. Raises ValidationError if it is too long, NotFoundError if there is no such annotation."""
+        return self._workspace.store.annotations.edit(
+            document_id, annotation_id, parse(types.AnnotationEdit, {"note": note}).note
         )

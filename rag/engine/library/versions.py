@@ -20,6 +20,7 @@ from rag import errors, types
 from rag.engine.library.files import display_name, sha256_of
 from rag.engine.workspace import Workspace
 from rag.messages import N_
+from rag.store.library.documents import unknown
 
 SAME_PARAGRAPH = 60.0
 """Minimum similarity (rapidfuzz's normalised indel similarity, 0..100) of a changed paragraph. Any two of 200
@@ -163,7 +164,9 @@ class QuoteFinder:
     def find(self, words: str, page_number: int) -> QuoteMatch:
         """Find a quote: identical words nearest to its page, else the most similar paragraph."""
         key = "".join(_keys_of(words.split("\n")))
-        exact = [self._lines_at(match.start(), match.start() + len(key)) for match in _overlapping(key, self._text)]
+        # Also where it overlaps itself; an empty one is nowhere
+        starts = [match.start() for match in re.finditer(f"(?={re.escape(key)})", self._text)] if key else []
+        exact = [self._lines_at(start, start + len(key)) for start in starts]
         if exact:
             return QuoteMatch(
                 types.Change.UNCHANGED, min(exact, key=lambda lines: abs(lines[0].page_number - page_number))
@@ -186,11 +189,6 @@ class QuoteFinder:
             return None
         _, _, place = max(likely, key=lambda one: (one[1], fuzz.partial_ratio(text, self._paragraphs[one[2]].text)))
         return self._paragraphs[place]
-
-
-def _overlapping(key: str, text: str) -> Iterator[re.Match[str]]:
-    """Return where `key` is in `text`, also where it overlaps itself; nowhere if it is empty."""
-    return re.finditer(f"(?={re.escape(key)})", text) if key else iter(())
 
 
 def _keys(lines: Sequence[types.Line]) -> list[str]:
@@ -228,9 +226,7 @@ class Versions:
             if document.id == document_id:
                 in_trash = document.deleted_at is not None
                 return [version for version in versions if version.deleted_at is None or in_trash]
-        raise errors.NotFoundError(
-            N_("There is no document {id}. List the documents and check the id."), id=document_id
-        )
+        raise unknown(document_id)
 
     def of_same_name(self, path: Path, name: str, index_name: str = types.DEFAULT_INDEX) -> types.Document | None:
         """Return the document that a file may be a new version of: it has the same name but other content.
@@ -256,12 +252,7 @@ class Versions:
         return self._workspace.store.documents.get(document_id)
 
     def before(self, document_id: uuid.UUID) -> types.Document:
-        """Return the preceding version.
-
-        Raises:
-            errors.NotFoundError: there is no such document.
-            errors.ConflictError: it is the first version.
-        """
+        """Return the preceding version. Raises NotFoundError and ConflictError."""
         versions = self.list(document_id)
         for version, earlier in itertools.pairwise(versions):
             if version.id == document_id:

@@ -92,7 +92,6 @@ class Export:
         return sorted([*listed, *older], key=lambda document: document.created_at)
 
     def _export_files(self, folder: Path, documents: Sequence[types.Document], names: Sequence[str]) -> set[uuid.UUID]:
-        """Copy the originals. Returns the ids of documents whose file is missing."""
         missing = set()
         (folder / DOCUMENTS_FOLDER).mkdir()
         for document, name in zip(documents, names, strict=True):
@@ -144,7 +143,6 @@ def _export_folder(folder: Path) -> Iterator[None]:
 
 
 def _write_lines(path: Path, lines: Iterable[object]) -> int:
-    """Write one JSON value per line in camelCase. Returns the number of lines."""
     count = 0
     with path.open("x", encoding="utf-8") as file:
         for count, line in enumerate(lines, start=1):  # noqa: B007  # used after the loop

@@ -1,6 +1,6 @@
 """Settings for all users: the models that write and embed, and the vendors' keys.
 
-The environment takes precedence over saved settings. `rag.access.permissions` decides who may change them.
+The environment takes precedence over saved settings. `Accounts.require_admin` decides who may change them.
 """
 
 import re
@@ -15,7 +15,7 @@ from rag.config import Config
 from rag.engine.models import Models, is_unset
 from rag.engine.request_parsing import parse
 from rag.messages import N_
-from rag.store.settings.preferences import Preferences
+from rag.store.preferences import Preferences
 
 WRITER, EMBEDDER, CONTEXT_TOKENS = "rag_gen_model", "rag_embed_model", "rag_max_context_tokens"
 ADDRESS, ADDRESS_KEY = "openai_compatible_base_url", "openai_compatible_api_key"
@@ -31,16 +31,19 @@ _KEY_PATTERN = re.compile(r"[!-~]{8,1000}")
 """Keys are sent in HTTP headers."""
 
 
-class _SavedSettings:
-    """Settings saved for all users, which apply where the environment leaves them unset."""
+class Settings:
+    """The models of an installation, their vendors' keys, and notices; `downloads` are models on request.
+
+    Saved settings apply where the environment leaves them unset.
+    """
 
     def __init__(self, environment: Config, preferences: Preferences, models: Models) -> None:
         self._environment = environment
         self._preferences = preferences
         self._models = models
+        self.downloads = providers.ModelDownloads(environment)
 
     def _origin(self, setting: str) -> tuple[types.Origin, str | None]:
-        """Return who set a setting, and the value."""
         if not is_unset(self._environment, setting):
             return types.Origin.ENVIRONMENT, getattr(self._environment, setting)
         saved = self._preferences.get().choices.get(setting)
@@ -52,19 +55,6 @@ class _SavedSettings:
                 N_("{setting} is set in the environment or in .env, which wins. Unset it there."),
                 setting=setting.upper(),
             )
-
-
-class Settings(_SavedSettings):
-    """The models of an installation; `keys` are those of their vendors, `downloads` those on request.
-
-    `context_budget` is how much text the model that writes gets for a question.
-    """
-
-    def __init__(self, environment: Config, preferences: Preferences, models: Models) -> None:
-        super().__init__(environment, preferences, models)
-        self.keys = VendorKeys(environment, preferences, models)
-        self.context_budget = ContextBudget(environment, preferences, models)
-        self.downloads = providers.ModelDownloads(environment)
 
     # --- models ---
 
@@ -197,6 +187,90 @@ class Settings(_SavedSettings):
         """Dismiss a notice for good."""
         self._preferences.dismiss(note)
 
+    # --- size of the context ---
+
+    def context_size(self) -> types.ContextSize:
+        """Return the most tokens that the model gets for a question, who chose them, and what so many cost.
+
+        Raises:
+            errors.ConfigError: the model that writes cannot be used.
+            errors.ValidationError: there is no such model.
+        """
+        origin, _ = self._origin(CONTEXT_TOKENS)
+        llm = self._models.language_model()
+        tokens = self._models.with_context_budget(types.AnswerOptions(), llm).max_context_tokens
+        cost = providers.reading_cost(llm, tokens) if llm and tokens else None
+        return types.ContextSize(tokens=tokens or 0, origin=origin, cost_usd=cost)
+
+    def choose_context_size(self, tokens: int | None) -> types.ContextSize:
+        """Set the most tokens; None lets the model's context window decide.
+
+        Raises as `context_size`, and:
+
+        Raises:
+            errors.ValidationError: it is no number from 200 to 1,000,000.
+            errors.ConfigError: the environment sets another.
+        """
+        self._require_unset(CONTEXT_TOKENS)
+        checked = parse(types.AnswerOptions, {"max_context_tokens": tokens}).max_context_tokens
+        self._preferences.choose(CONTEXT_TOKENS, None if checked is None else str(checked))
+        return self.context_size()
+
+    # --- keys ---
+
+    def vendor_keys(self) -> tuple[types.VendorKey, ...]:
+        """Return the vendors that take a key, and where it is stored; keys can be set but not read."""
+        vendors: dict[str, providers.Provider] = {}
+        for row in self._models.registry.providers():
+            if row.key_setting:
+                vendors.setdefault(row.key_setting, row)
+        return tuple(self._key(setting, row) for setting, row in vendors.items())
+
+    def keep_key(self, provider: str, key: SecretStr) -> types.VendorKey:
+        """Save a vendor's key for all users, in the key ring, else in a file that only its owner can read.
+
+        Raises:
+            errors.ValidationError: it is no key, or the provider takes none.
+            errors.ConfigError: the environment sets one, which takes precedence.
+            errors.StoreError: it cannot be saved.
+        """
+        row, setting = self._key_setting(provider)
+        self._require_unset(setting)
+        secret = key.get_secret_value().strip()
+        if not _KEY_PATTERN.fullmatch(secret):
+            raise errors.ValidationError(
+                N_("This is no key: it has blanks or odd characters, or is too short or long.")
+            )
+        self._preferences.put_key(setting, SecretStr(secret))
+        return self._key(setting, row)
+
+    def remove_key(self, provider: str) -> types.VendorKey:
+        """Delete a saved key.
+
+        Raises:
+            errors.ValidationError: the provider takes none.
+            errors.StoreError: the key ring does not delete it.
+        """
+        row, setting = self._key_setting(provider)
+        self._preferences.remove_key(setting)
+        return self._key(setting, row)
+
+    def _key_setting(self, provider: str) -> tuple[providers.Provider, str]:
+        row = self._models.registry.provider(provider)
+        if row.key_setting is None:
+            raise errors.ValidationError(N_("{label} takes no key."), label=row.label)
+        return row, row.key_setting
+
+    def _key(self, setting: str, row: providers.Provider) -> types.VendorKey:
+        saved = self._preferences.get()
+        place = saved.keys.get(setting)
+        is_readable = place is None or setting in saved.secrets
+        if not is_unset(self._environment, setting):
+            place, is_readable = types.KeyPlace.ENVIRONMENT, True
+        return types.VendorKey(
+            provider=row.name, label=row.label, setting=setting.upper(), place=place, is_readable=is_readable
+        )
+
     # --- internals ---
 
     def _vendor_models(self, row: providers.Provider) -> types.VendorModels:
@@ -217,91 +291,3 @@ class Settings(_SavedSettings):
         provider = model.partition(":")[0]
         labels = {row.name: row.label for row in self._models.registry.providers()}
         return types.ModelChoice(model=model, label=labels.get(provider, provider), origin=origin, problem=problem)
-
-
-class ContextBudget(_SavedSettings):
-    """How much text of the documents a language model gets for a question, in tokens."""
-
-    def get(self) -> types.ContextSize:
-        """Return the most tokens, who chose them, and what so many cost.
-
-        Raises:
-            errors.ConfigError: the model that writes cannot be used.
-            errors.ValidationError: there is no such model.
-        """
-        origin, _ = self._origin(CONTEXT_TOKENS)
-        llm = self._models.language_model()
-        tokens = self._models.with_context_budget(types.AnswerOptions(), llm).max_context_tokens
-        cost = providers.reading_cost(llm, tokens) if llm and tokens else None
-        return types.ContextSize(tokens=tokens or 0, origin=origin, cost_usd=cost)
-
-    def choose(self, tokens: int | None) -> types.ContextSize:
-        """Set the most tokens; None lets the model's context window decide.
-
-        Raises as `get`, and:
-
-        Raises:
-            errors.ValidationError: it is no number from 200 to 1,000,000.
-            errors.ConfigError: the environment sets another.
-        """
-        self._require_unset(CONTEXT_TOKENS)
-        checked = parse(types.AnswerOptions, {"max_context_tokens": tokens}).max_context_tokens
-        self._preferences.choose(CONTEXT_TOKENS, None if checked is None else str(checked))
-        return self.get()
-
-
-class VendorKeys(_SavedSettings):
-    """The vendors' API keys of an installation; they can be set but not read."""
-
-    def list(self) -> tuple[types.VendorKey, ...]:
-        """Return the vendors that take a key, and where it is stored."""
-        vendors: dict[str, providers.Provider] = {}
-        for row in self._models.registry.providers():
-            if row.key_setting:
-                vendors.setdefault(row.key_setting, row)
-        return tuple(self._key(setting, row) for setting, row in vendors.items())
-
-    def keep(self, provider: str, key: SecretStr) -> types.VendorKey:
-        """Save a vendor's key for all users, in the key ring, else in a file that only its owner can read.
-
-        Raises:
-            errors.ValidationError: it is no key, or the provider takes none.
-            errors.ConfigError: the environment sets one, which takes precedence.
-            errors.StoreError: it cannot be saved.
-        """
-        row, setting = self._key_setting(provider)
-        self._require_unset(setting)
-        secret = key.get_secret_value().strip()
-        if not _KEY_PATTERN.fullmatch(secret):
-            raise errors.ValidationError(
-                N_("This is no key: it has blanks or odd characters, or is too short or long.")
-            )
-        self._preferences.put_key(setting, SecretStr(secret))
-        return self._key(setting, row)
-
-    def remove(self, provider: str) -> types.VendorKey:
-        """Delete a saved key.
-
-        Raises:
-            errors.ValidationError: the provider takes none.
-            errors.StoreError: the key ring does not delete it.
-        """
-        row, setting = self._key_setting(provider)
-        self._preferences.remove_key(setting)
-        return self._key(setting, row)
-
-    def _key_setting(self, provider: str) -> tuple[providers.Provider, str]:
-        row = self._models.registry.provider(provider)
-        if row.key_setting is None:
-            raise errors.ValidationError(N_("{label} takes no key."), label=row.label)
-        return row, row.key_setting
-
-    def _key(self, setting: str, row: providers.Provider) -> types.VendorKey:
-        saved = self._preferences.get()
-        place = saved.places.get(setting)
-        is_readable = place is None or setting in saved.keys
-        if not is_unset(self._environment, setting):
-            place, is_readable = types.KeyPlace.ENVIRONMENT, True
-        return types.VendorKey(
-            provider=row.name, label=row.label, setting=setting.upper(), place=place, is_readable=is_readable
-        )

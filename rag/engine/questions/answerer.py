@@ -40,12 +40,10 @@ from rag.answering.verification.judges import JUDGE_TOKENS, EntailmentJudge, Lan
 from rag.engine.conversations.provenance import provenance
 from rag.engine.library import saved_filters
 from rag.engine.library.pages import Pages
-from rag.engine.questions.ambiguity import disambiguate
 from rag.engine.questions.composite_answers import CompositeAnswers, single_answer
-from rag.engine.questions.document_mentions import aliases
-from rag.engine.questions.search import Search
+from rag.engine.questions.document_mentions import aliases, disambiguate
+from rag.engine.questions.search import Search, whole_documents
 from rag.engine.questions.suggestions import Suggestions
-from rag.engine.questions.whole_documents import whole_documents
 from rag.engine.request_parsing import request_key_errors, restrict_to_documents
 from rag.engine.workspace import Workspace
 from rag.ingestion.language_detection import detect
@@ -243,7 +241,6 @@ class Answerer:
         return completed
 
     def _documents(self, limit: int | None = None) -> list[types.Document]:
-        """Return the documents that the request asks."""
         filters = saved_filters.resolve_saved_filter(self.workspace.store, self.request).retrieval.filters
         query = types.DocumentQuery(filters=filters, disabled=False)
         return self.workspace.store.documents.list(self.index.id, query, limit=limit)
@@ -330,7 +327,6 @@ class Answerer:
     def _write(
         self, llm: "LLM", question: str, context: Context
     ) -> Generator[types.AnswerStage | types.AnswerToken, None, Output]:
-        """Yield what the language model writes; complete answers are cached."""
         prompt = prompt_messages(llm, question, context.text)
         if seconds := providers.reading_seconds(llm, count_tokens(prompt)):
             yield types.AnswerStage(name="reading", seconds=seconds)
@@ -560,7 +556,6 @@ class Answerer:
 
 
 def _without_events(extract: Generator[types.AnswerToken, None, types.AnswerResponse]) -> types.AnswerResponse:
-    """Return the value of a generator whose events are not shown."""
     while True:
         try:
             next(extract)

@@ -126,7 +126,6 @@ class CompositeAnswers:
         yield quoted_answer.join(answers)
 
     def _answer_side(self, side: Side) -> types.AnswerResponse:
-        """Answer one side's question from its documents alone."""
         request = self._request_for(side.documents).model_copy(update={"question": side.question})
         composite = CompositeAnswers(self._workspace, self._index, request, self._quote)
         parts = composite._figure(side.question)
@@ -205,7 +204,6 @@ class CompositeAnswers:
         return summary.key_sentences(chunks, vectors, limit=limit)
 
     def _chunks(self, document: types.Document) -> Sequence[types.Chunk]:
-        """Return the chunks of what the document's pages say."""
         return [chunk for chunk in self._store.chunks.of_document(document.id) if chunk.kinds & types.PAGE_TEXT]
 
     # --- calculations ---
@@ -219,7 +217,6 @@ class CompositeAnswers:
         return single_answer(self._compose(parts)) if parts and calculation.is_worked_out(parts) else None
 
     def _figure(self, question: str) -> Parts | None:
-        """Return the parts of an answer with the figure that `question` asks for; None if nothing is found."""
         if not requested_figures.may_request_figure(question):
             return None
         mentions = find_mentions(question, self._documents)
@@ -232,7 +229,7 @@ class CompositeAnswers:
         pages = [hit for text in request.searches for hit in self._search([document], text, top_k=STATEMENT_PAGES)]
         read = [own_text for hit in pages if (own_text := hit.of_kinds(types.PAGE_TEXT))]
         places = {figure.place for figure in request.figures if figure.place}
-        statements = vocabulary.own_pages(self._store.pages.landmarks(document.id, places))
+        statements = vocabulary.own_pages(self._store.chunks.landmarks(document.id, places))
         # Pages of statements that the search missed are read, too
         seen = {page for hit in read for page in hit.passage.pages}
         for page in sorted({*itertools.chain(*statements.values())} - seen):
@@ -279,7 +276,6 @@ class CompositeAnswers:
         return kept if kept.sentences else kept.model_copy(update={"status": "insufficient_context"})
 
     def _other_year_missing(self, measure: str, answers: Mapping[int, types.AnswerResponse]) -> types.AnswerResponse:
-        """Report that only one of two years was found."""
         year = next(year for year, answer in answers.items() if answer.status == "ok")
         missing = next(other for other in answers if other != year)
         citation, hit = answers[year].cited[0]

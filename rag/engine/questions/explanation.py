@@ -71,7 +71,6 @@ def explain(answerer: Answerer, passage: str) -> types.Explanation:
 
 
 def _explain_no_candidate(answerer: Answerer, live: Sequence[types.Finding]) -> types.Explanation:
-    """Explain a passage that is no candidate: it was filtered out, or is too far from the question."""
     store, scope = answerer.workspace.store, answerer.search.scope
     ids = [place.chunk_id for place in live]
     allowed = store.chunks.in_scope(scope.model_copy(update={"must_include": ()}), ids)
@@ -163,7 +162,6 @@ def _given_whole(
 
 
 def _contains_passage(source: Source, passage: str) -> bool:
-    """Whether the source's lines contain the beginning or the end of the passage."""
     text = " ".join(types.lines_text(source.lines).split()).casefold()
     words = passage.casefold().split()
     return " ".join(words[:END_WORDS]) in text or " ".join(words[-END_WORDS:]) in text

@@ -8,9 +8,8 @@ from rag import errors, retrieval, tracing, types
 from rag.answering.generation.model_answer import Stop, final_answer, never_stop
 from rag.engine.questions import explanation
 from rag.engine.questions.answerer import Answerer
-from rag.engine.questions.search import Search
+from rag.engine.questions.search import Search, whole_documents
 from rag.engine.questions.suggestions import Suggestions
-from rag.engine.questions.whole_documents import whole_documents
 from rag.engine.request_parsing import parse, request_key_errors, restrict_to_document, restrict_to_documents
 from rag.engine.workspace import Workspace
 from rag.messages import N_
@@ -86,16 +85,11 @@ class Questions:
     def suggestions(self, document_id: uuid.UUID) -> tuple[str, ...]:
         """Return questions that the document likely answers, as found by asking it; this takes seconds the first time.
 
-        There are none before it is read completely.
-
-        Raises:
-            errors.NotFoundError: there is no such document.
-            errors.ProviderError: the embedding provider refuses or is down.
+        There are none before it is read completely. Raises NotFoundError and ProviderError.
         """
         return Suggestions(self._workspace).find(document_id, self._quote)
 
     def _quote(self, document: types.Document, question: str) -> types.AnswerResponse:
-        """Answer from one document, without a language model."""
         index = self._workspace.store.indexes.get_by_id(document.index_id)
         request = restrict_to_documents(types.AnswerRequest(question=question), [document.id])
         return Answerer(self._workspace, index, request).quote()

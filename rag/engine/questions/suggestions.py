@@ -46,9 +46,7 @@ class Suggestions:
     def find(self, document_id: uuid.UUID, ask: Ask) -> tuple[str, ...]:
         """Return the questions that a document answers, the best first; asks it by `ask` unless they are cached.
 
-        Raises:
-            errors.NotFoundError: there is no such document.
-            errors.ProviderError: the embedding provider refuses or is down.
+        Raises NotFoundError and ProviderError.
         """
         document = self._workspace.store.documents.get(document_id)
         if document.status is not types.DocumentStatus.READY:

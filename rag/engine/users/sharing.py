@@ -22,10 +22,6 @@ class Sharing:
         index = self._workspace.find_index(index_name) if index_name else None
         return self._workspace.store.shares.list(index.id if index else None)
 
-    def shared_with_me(self) -> builtins.list[types.SharedIndex]:
-        """Return the collections shared with the user, by name."""
-        return self._workspace.store.shares.shared_with_me()
-
     @property
     def allowed(self) -> bool:
         """Whether the user may share: curators, admins, and the only user of an installation."""
@@ -59,12 +55,7 @@ class Sharing:
     def unshare(
         self, request: types.ShareRequest | Mapping[str, Any], index_name: str = types.DEFAULT_INDEX
     ) -> builtins.list[types.Share]:
-        """End a share at once. Returns the remaining shares of the index.
-
-        Raises:
-            errors.ValidationError: the request is malformed.
-            errors.NotFoundError: there is no such index or share.
-        """
+        """End a share at once. Returns the remaining shares of the index. Raises ValidationError and NotFoundError."""
         parsed = parse(types.ShareRequest, request)
         index = self._workspace.find_index(index_name)
         if not self._workspace.store.shares.unshare(index.id, parsed):
@@ -85,7 +76,9 @@ class Sharing:
         """
         if name.startswith(SHARED_PREFIX):
             name = name.removeprefix(SHARED_PREFIX)
-            ids = [shared.index.id for shared in self.shared_with_me() if shared.index.name == name]
+            ids = [
+                shared.index.id for shared in self._workspace.store.shares.shared_with_me() if shared.index.name == name
+            ]
             if not ids:
                 raise errors.NotFoundError(
                     N_("Nothing called {name} is shared with you. List what is."), name=repr(name)

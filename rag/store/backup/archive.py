@@ -140,7 +140,6 @@ class Archive:
             raise damaged("its end is missing")
 
     def _next_header(self) -> tarfile.TarInfo | None:
-        """Read the next member's header; None at the end of the archive."""
         block = self._file.read(BLOCK_BYTES)
         if block == bytes(BLOCK_BYTES):
             return None
@@ -171,8 +170,7 @@ class Archive:
     def read(self, member: str) -> Iterator[bytes]:
         """Yield the bytes of a member, hashed again because the file may have changed since the check.
 
-        Raises:
-            errors.UnreadableFileError: it has changed.
+        Raises UnreadableFileError.
         """
         digest = hashlib.sha256()
         with _read_errors(self.path):

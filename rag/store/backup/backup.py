@@ -130,7 +130,6 @@ def _write_database(
 
 
 def _one(connection: Connection, query: sql.SQL | sql.Composed, parameters: Mapping[str, object] | None = None) -> Any:
-    """Return the one value of a query."""
     row = connection.execute(query, parameters).fetchone()
     assert row
     return next(iter(row.values()))
@@ -189,10 +188,7 @@ def _read(source: BinaryIO) -> bytes:
 def check(path: Path, on_progress: types.OnProgress = types.ignore_progress) -> types.BackupManifest:
     """Check a whole archive against its manifest, and return the manifest.
 
-    Raises:
-        errors.SourceError: there is no such file, or it cannot be read.
-        errors.UnreadableFileError: it is damaged, cut off, or no backup.
-        errors.UnsupportedFileError: a newer version of Pagelight made it.
+    Raises SourceError, UnreadableFileError and UnsupportedFileError.
     """
     with open_checked(path, on_progress) as archive:
         return archive.manifest

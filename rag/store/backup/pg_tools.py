@@ -38,9 +38,7 @@ def dump(url: str, snapshot: str, schema: str, tables: Sequence[str]) -> Iterato
     """Yield the rows of `tables` at the moment of `snapshot`, in pg_dump's custom format.
 
     `url` may be of an account that the policies of row-level security let see all rows: for it they stay on.
-
-    Raises:
-        errors.StoreError: pg_dump failed.
+    Raises StoreError.
     """
     options = [f"--snapshot={snapshot}", *(f'--table="{schema}"."{table}"' for table in tables)]
     with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
@@ -82,8 +80,7 @@ def without_password(url: str, path: Path) -> str:
 def tables_of(pieces: Iterable[bytes]) -> Iterator[Table]:
     """Yield the tables of a dump, each behind those that it references. Read a table's rows before the next.
 
-    Raises:
-        errors.StoreError: pg_restore cannot read it; and what `pieces` raise.
+    Raises StoreError.
     """
     failures: list[errors.Error] = []
 

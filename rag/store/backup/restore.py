@@ -58,11 +58,7 @@ def restore(
 
 
 def require_known(manifest: types.BackupManifest, schema: Path = migrations.FOLDER) -> None:
-    """Refuse a backup with a schema that is not in the folder of migrations.
-
-    Raises:
-        errors.UnsupportedFileError: it is of a newer version, or of an unknown one.
-    """
+    """Refuse a backup with a schema that is not in the folder of migrations. Raises UnsupportedFileError."""
     known = migrations.names(schema)
     if manifest.migrations == known[: len(manifest.migrations)]:
         return
@@ -196,7 +192,6 @@ def _without_forced_row_security(connection: Connection, tables: Sequence[str]) 
 
 
 def _continue_sequences(connection: Connection, tables: Sequence[str]) -> None:
-    """Set sequences above the loaded numbers."""
     backup = named_queries.load("backup")
     for row in connection.execute(backup["sequences"], {"tables": [*tables]}).fetchall():
         query = backup["continue_sequence"].format(

@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 
 from rag import errors, types
 from rag.messages import N_
-from rag.store.jobs import work_locks
+from rag.store.jobs import scheduling
 from rag.store.library.indexes import unknown_index
 from rag.store.server.database import Connection, Queries, Row, UserDatabase
 from rag.store.users import audit_log
@@ -21,6 +21,7 @@ class Conversations:
 
     def __init__(self, database: UserDatabase, index_owner: str | None = None) -> None:
         """`index_owner` is the owner of the indexes that new chats are about, if that is another user."""
+        self._database = database
         self._queries = Queries(database, "conversations")
         self._index_owner = index_owner
 
@@ -77,16 +78,17 @@ class Conversations:
     def append(
         self,
         conversation_id: uuid.UUID,
-        *,
         role: Literal["user", "assistant"],
         content: str,
         response: types.AnswerResponse | None = None,
+        *,
         beside: uuid.UUID | None = None,
     ) -> types.ChatMessage:
         """Add a turn, an assistant's with its whole response: at the end, or as an alternative to the turn `beside`.
 
-        Raises:
-            errors.NotFoundError: there is no such chat, or in it no such turn of the same role.
+        An answer without a response is one that is being written, or broke off: it is not checked, others never see it,
+        and it is no history for later questions. Raises NotFoundError if there is no such chat, or in it no such turn
+        of the same role.
         """
         values = {"id": uuid.uuid4(), "role": role, "content": content, "beside": beside}
         response_json = _to_json(response) if response else None
@@ -130,6 +132,14 @@ class Conversations:
         """Set the user's rating of an answer; None removes it. Raises NotFoundError."""
         self._write("rate", conversation_id, message_id=message_id, rating=rating, reason=reason)
 
+    def lock(self, conversation_id: uuid.UUID) -> AbstractContextManager[bool]:
+        """Lock a chat for the block, and give whether the caller has the lock, which ends with this process."""
+        return scheduling.lock(self._database, conversation_id)
+
+    def is_locked(self, conversation_id: uuid.UUID) -> bool:
+        """Return whether somebody has the lock of a chat."""
+        return bool(self._queries.value("is_locked", conversation_id=conversation_id))
+
     def _write(self, query: str, conversation_id: uuid.UUID, **values: object) -> Row:
         return self._queries.change(query, _unknown(conversation_id), conversation_id=conversation_id, **values)
 
@@ -147,23 +157,6 @@ def _unknown(conversation_id: uuid.UUID) -> errors.NotFoundError:
     return errors.NotFoundError(
         N_("There is no conversation {id}. List the conversations and check the id."), id=conversation_id
     )
-
-
-class AnswerLocks:
-    """Locks of a user's chats. They end with the process that has them, however it ends."""
-
-    def __init__(self, database: UserDatabase) -> None:
-        self._database = database
-        self._queries = Queries(database, "conversations")
-
-    def lock(self, conversation_id: uuid.UUID) -> AbstractContextManager[bool]:
-        """Lock a chat for the block, and give whether the caller has the lock."""
-        return work_locks.lock(self._database, conversation_id)
-
-    def is_locked(self, conversation_id: uuid.UUID) -> bool:
-        """Return whether somebody has the lock of a chat."""
-        row = self._queries.one("is_locked", conversation_id=conversation_id)
-        return bool(row and row["locked"])
 
 
 class SharedTurn(NamedTuple):
@@ -187,8 +180,7 @@ class AnswerLinks:
     def share(self, conversation_id: uuid.UUID, request: types.LinkRequest) -> types.AnswerLink:
         """Share a conversation, or one of its answers; an existing link to the same recipient is returned.
 
-        Raises:
-            errors.NotFoundError: the user has no such conversation, or no such answer in it.
+        Raises NotFoundError.
         """
         values = {"id": uuid.uuid4(), "conversation_id": conversation_id, **request.model_dump()}
         with self._database.transaction() as connection:

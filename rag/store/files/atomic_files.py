@@ -5,7 +5,6 @@ A file is durable when its content, its name in its folder and the folder's name
 
 import errno
 import os
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,17 +12,13 @@ from pathlib import Path
 
 from rag import errors
 
-PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
+PRIVATE_FOLDER = 0o700
 UNSUPPORTED = {errno.EINVAL, errno.ENOTSUP, errno.EACCES}
 """Errors of file systems that cannot sync a folder, and of folders that we may write to but not open."""
 
 
 def write_atomically(path: Path, text: str, mode: int) -> None:
-    """Replace the file at `path` by `text`; nobody sees half of it, or wider rights than `mode`.
-
-    Raises:
-        errors.StoreError: it cannot be written.
-    """
+    """Replace the file at `path` by `text`; nobody sees half of it, or wider rights than `mode`."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_replacement(path) as partial:
@@ -34,9 +29,12 @@ def write_atomically(path: Path, text: str, mode: int) -> None:
 
 
 @contextmanager
-def atomic_replacement(target: Path, *, prefix: str | None = None) -> Iterator[Path]:
-    """Give a new private file beside `target` that durably replaces it when the block succeeds. Raises OSError."""
-    descriptor, name = tempfile.mkstemp(prefix=prefix or f".{target.name}-", dir=target.parent)
+def atomic_replacement(target: Path, *, prefix: str | None = None, folder: Path | None = None) -> Iterator[Path]:
+    """Give a new private file that durably replaces `target` when the block succeeds. Raises OSError.
+
+    It is in `folder`, of the same file system, or else beside `target`.
+    """
+    descriptor, name = tempfile.mkstemp(prefix=prefix or f".{target.name}-", dir=folder or target.parent)
     os.close(descriptor)
     partial = Path(name)
     try:
@@ -51,8 +49,6 @@ def atomic_replacement(target: Path, *, prefix: str | None = None) -> Iterator[P
 
 def sync_folder(folder: Path) -> None:
     """Write the names in a folder to disk."""
-    if sys.platform == "win32":  # where folders cannot be opened
-        return
     try:
         descriptor = os.open(folder, os.O_RDONLY)
         try:

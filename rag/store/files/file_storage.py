@@ -25,6 +25,9 @@ KINDS: tuple[Kind, ...] = ("original", "rendition")
 USER_FOLDER = re.compile(r"\w{0,40}-[0-9a-f]{32}", re.ASCII)
 """Names from `folder_name`; everything else in a storage is not ours."""
 
+PARTIAL_FOLDER = ".partial"
+"""The folder below a root for all files that are being written; those of killed processes stay there."""
+
 VERSION_FIELDS = ("ETag", "etag", "md5Hash", "LastModified", "last_modified", "updated", "mtime", "created", "size")
 """Metadata of file systems that change with a file's content."""
 
@@ -91,19 +94,12 @@ class UserFiles:
         self._cache_dir = cache_dir
 
     def put(self, document_id: uuid.UUID, kind: Kind, path: Path) -> None:
-        """Store a copy of the file at `path`, atomically and durably.
-
-        Raises:
-            errors.StoreError: it cannot be written.
-        """
+        """Store a copy of the file at `path`, atomically and durably."""
         target = self._path(document_id, kind)
         with _file_errors():
             if self._is_local:
-                top, folder = Path(self._root).parent, Path(target).parent
-                atomic_files.make_folders(folder, top)
-                with atomic_files.atomic_replacement(Path(target)) as partial:
+                with _replacement(Path(target), Path(self._root).parent) as partial:
                     shutil.copyfile(path, partial)
-                atomic_files.sync_folders(folder.parent, top)
                 return
             self._put_remote(path, target)
         self._delete_copies(self._cached(document_id, kind))
@@ -121,8 +117,7 @@ class UserFiles:
     def local_path(self, document_id: uuid.UUID, kind: Kind) -> Path:
         """Return the file as a local path, only for reading; a remote file is fetched into the cache.
 
-        Raises:
-            errors.NotFoundError: there is no such file.
+        Raises NotFoundError.
         """
         source = self._path(document_id, kind)
         if self._is_local:
@@ -133,8 +128,7 @@ class UserFiles:
             cached = self._cached(document_id, kind, _version(self._files.info(source)))
             if not cached.is_file():
                 self._delete_copies(cached)
-                atomic_files.make_folders(cached.parent, self._cache_dir.parent)
-                with atomic_files.atomic_replacement(cached) as partial:
+                with _replacement(cached, self._cache_dir.parent) as partial:
                     self._files.get_file(source, str(partial))
         return cached
 
@@ -157,8 +151,11 @@ class UserFiles:
             self._files.invalidate_cache()
             if self._files.exists(folder):
                 raise OSError(errno.ENOTEMPTY, "something is left")
-            if self._is_local and Path(self._root).is_dir():
-                atomic_files.sync_folder(Path(self._root))  # so that a power failure does not bring them back
+            if self._is_local:
+                with suppress(FileNotFoundError):  # it has gone with another document
+                    atomic_files.sync_folder(Path(self._root))  # so that a power failure does not bring them back
+                with suppress(OSError):  # of other documents; the user's folder goes with the last one
+                    Path(self._root).rmdir()
         self.clear_cached_copies(document_id)
 
     def clear_cached_copies(self, document_id: uuid.UUID) -> None:
@@ -166,17 +163,13 @@ class UserFiles:
         shutil.rmtree(self._cached(document_id, "original").parent, ignore_errors=True)
 
     def disk_usage(self, document_id: uuid.UUID) -> DiskUsage:
-        """Return the number and size of a document's files, partial ones included. Raises StoreError."""
+        """Return the number and size of a document's files. Raises StoreError."""
         with _file_errors():
             sizes = [int(info["size"]) for info in self._entries(document_id).values()]
             return DiskUsage(len(sizes), sum(sizes))
 
     def modified_at(self, document_id: uuid.UUID) -> dt.datetime | None:
-        """Return when a document's files last changed; None if there are none, or the file system does not say.
-
-        Raises:
-            errors.StoreError: the storage fails.
-        """
+        """Return when a document's files last changed; None if there are none, or the file system does not say."""
         with _file_errors(), suppress(NotImplementedError, FileNotFoundError):
             moments: list[dt.datetime] = [self._files.modified(path) for path in self._entries(document_id)]
             # A time without a time zone is UTC.
@@ -202,7 +195,7 @@ class UserFiles:
         return f"{self._root}/{uuid.UUID(str(document_id))}"
 
     def _path(self, document_id: uuid.UUID, kind: Kind) -> str:
-        if kind not in KINDS:
+        if kind not in KINDS:  # whatever else it says must not become part of a path
             raise errors.StoreError(
                 N_("There is no kind of file {kind}. Use one of {known}."), kind=repr(kind), known=", ".join(KINDS)
             )
@@ -214,7 +207,6 @@ class UserFiles:
 
     @staticmethod
     def _delete_copies(cached: Path) -> None:
-        """Delete the copies of all versions of a file."""
         kind, _, _ = cached.name.partition("-")
         for copy in cached.parent.glob(f"{kind}-*"):
             copy.unlink(missing_ok=True)
@@ -239,6 +231,17 @@ def is_document_id(name: str) -> bool:
         return False
 
 
+@contextmanager
+def _replacement(target: Path, top: Path) -> Iterator[Path]:
+    """Give a new file that durably replaces `target`, in the partial folder below `top` until it is complete."""
+    partial_folder = top / PARTIAL_FOLDER
+    for folder in (target.parent, partial_folder):
+        atomic_files.make_folders(folder, top)
+    with atomic_files.atomic_replacement(target, folder=partial_folder) as partial:
+        yield partial
+    atomic_files.sync_folders(target.parent.parent, top)
+
+
 def _version(info: Mapping[str, Any]) -> str:
     """Return a name for a file's content from its metadata, because another machine may have replaced it."""
     values = [str(info.get(name)) for name in VERSION_FIELDS]
@@ -247,7 +250,6 @@ def _version(info: Mapping[str, Any]) -> str:
 
 @contextmanager
 def _file_errors(document_id: uuid.UUID | None = None, kind: str = "file") -> Iterator[None]:
-    """Translate errors of file systems and of fsspec's drivers into ours."""
     try:
         yield
     except errors.Error:

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from rag import errors
 from rag.messages import N_
-from rag.store.files.file_storage import DocumentFolder, folder_name
-from rag.store.jobs import work_locks
+from rag.store.files.file_storage import DocumentFolder, UserFiles, folder_name
+from rag.store.jobs import scheduling
 from rag.store.server import named_queries
 from rag.store.server.database import Connection, Database, Queries, UserDatabase, store_errors
 
@@ -46,20 +46,19 @@ class PendingDeletions:
             lock(connection, bound)
             connection.execute(named_queries.load("pending_deletions")["draft"], bound)
 
-    @contextmanager
-    def taking(self, document_id: uuid.UUID, older_than: dt.timedelta | None = None) -> Iterator[bool]:
-        """Give whether a document's files have no owner, for the block to delete them; then their row is removed.
+    def delete_files(self, files: UserFiles, document_id: uuid.UUID, older_than: dt.timedelta | None = None) -> None:
+        """Delete a document's files if nobody owns them, and then their row here, which stays if that fails.
 
-        With `older_than`, only files that have been registered here for so long. If the block fails the row stays.
+        With `older_than`, only files that have been registered here for so long.
         """
         with self._database.transaction() as connection:
             bound = self._database.bind({"document_id": document_id, "older_than": older_than, "patience": PURGE_GRACE})
             lock(connection, bound)
-            is_due = older_than is None or _is(connection, "is_due", bound)
-            is_owned = _is(connection, "is_owned", bound)
-            yield is_due and not is_owned
-            if is_due:
-                connection.execute(named_queries.load("pending_deletions")["take"], bound)
+            if older_than is not None and not _is(connection, "is_due", bound):
+                return
+            if not _is(connection, "is_owned", bound):
+                files.delete(document_id)
+            connection.execute(named_queries.load("pending_deletions")["take"], bound)
 
 
 class AllPendingDeletions:
@@ -82,18 +81,18 @@ class AllPendingDeletions:
                 unknown.discard(DocumentFolder(folder_name(row["user_id"]), row["id"]))
         return unknown
 
-    @contextmanager
-    def lock_unknown(self, folder: DocumentFolder) -> Iterator[bool]:
-        """Lock a folder for the block so that no upload uses it, and give whether it has no row."""
+    def delete_unknown(self, files: UserFiles, folder: DocumentFolder) -> None:
+        """Delete the files in a folder that no row knows, unless an upload uses it meanwhile."""
         with self._database.transaction() as connection:
             lock(connection, {"document_id": folder.document_id, "within": None})
             rows = self._queries.run(connection, "known_by_id", document_id=folder.document_id)
-            yield folder.owner not in {folder_name(row["user_id"]) for row in rows}
+            if folder.owner not in {folder_name(row["user_id"]) for row in rows}:
+                files.delete(folder.document_id)
 
     @contextmanager
     def alone(self) -> Iterator[bool]:
         """Lock the cleanup for the block, and give whether this process has the lock."""
-        with work_locks.lock_connection(self._database.url) as connection, store_errors():
+        with scheduling.lock_connection(self._database.url) as connection, store_errors():
             yield _is(connection, "alone", {})
 
 

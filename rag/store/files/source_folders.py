@@ -64,7 +64,6 @@ def _is_below(folder: str, root: str) -> bool:
 
 
 def _absolute(folder: str) -> str:
-    """Return a local path as absolute, without `..`."""
     return os.path.normpath(Path(LocalFileSystem._strip_protocol(folder)).absolute())
 
 
@@ -100,11 +99,7 @@ class Folder:
         return inside and (self._include_subfolders or "/" not in file_id[len(self.prefix) :])
 
     def list(self) -> list[types.SourceFile]:
-        """Return all files by path, without hidden ones (names that start with a dot).
-
-        Raises:
-            errors.SourceError: the folder does not exist, or it or a subfolder cannot be read.
-        """
+        """Return all files by path, without hidden ones (names that start with a dot). Raises SourceError."""
         with _source_errors(self._shown):
             if not self._files.isdir(self._root or "/"):
                 raise errors.SourceError(f"There is no folder {self._shown}. Check the path or URL.")
@@ -124,11 +119,7 @@ class Folder:
 
     @contextmanager
     def fetch(self, file: types.SourceFile) -> Iterator[Path]:
-        """Give the file as a local path, only for reading, while the block runs.
-
-        Raises:
-            errors.SourceError: it is gone or cannot be read.
-        """
+        """Give the file as a local path, only for reading, while the block runs. Raises SourceError."""
         remote = f"{self._root}/{file.path}"
         if isinstance(self._files, LocalFileSystem):
             yield self._resolved(Path(remote))
@@ -151,7 +142,6 @@ class Folder:
 
 @contextmanager
 def _source_errors(place: str) -> Iterator[None]:
-    """Translate errors of file systems and of fsspec's drivers into ours."""
     try:
         yield
     except errors.Error:

@@ -1,4 +1,4 @@
-"""Background jobs of users, and the checkpoints of their steps."""
+"""Background jobs of users, and the results of their steps."""
 
 import builtins
 import uuid
@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 
 from rag import errors, types
 from rag.messages import N_
-from rag.store.jobs import work_locks
+from rag.store.jobs import scheduling
 from rag.store.jobs.scheduling import MAX_ATTEMPTS, RETRY_DELAYS
 from rag.store.server.database import Queries, Row, UserDatabase
 
@@ -25,7 +25,7 @@ class Started(NamedTuple):
 
 
 class Jobs:
-    """A user's rows of the table `jobs`."""
+    """A user's rows of the tables `jobs` and `job_steps`, the results of a running job's finished steps."""
 
     def __init__(self, database: UserDatabase) -> None:
         self._database = database
@@ -38,7 +38,7 @@ class Jobs:
 
     def get(self, job_id: uuid.UUID) -> types.Job:
         """Return a job with its result. Raises NotFoundError."""
-        return to_job(_get(self._queries, job_id))
+        return to_job(self._get(job_id))
 
     def list(
         self, *, kind: types.JobKind | None = None, limit: int | None = None, offset: int = 0
@@ -48,19 +48,17 @@ class Jobs:
 
     def start(self, job_id: uuid.UUID) -> Started | None:
         """Mark a job as running; None if it has ended. Raises NotFoundError."""
-        _get(self._queries, job_id)
+        self._get(job_id)
         started = self._queries.write("start", job_id=job_id, pauses=RETRY_DELAYS)
         return Started(started[0]["request"], started[0]["attempts"]) if started else None
 
     def update_progress(self, job_id: uuid.UUID, done: int, total: int) -> None:
         """Set the progress of a running job; a `total` of 0 means that it is unknown.
 
-        Raises:
-            errors.CancelledError: the job was cancelled, or has ended otherwise.
-            errors.NotFoundError: there is no such job.
+        Raises CancelledError and NotFoundError.
         """
         if not self._queries.write("update_progress", job_id=job_id, done=done, total=total):
-            _get(self._queries, job_id)
+            self._get(job_id)
             raise errors.CancelledError
 
     def finish(self, job_id: uuid.UUID, result: Mapping[str, Any]) -> None:
@@ -90,36 +88,23 @@ class Jobs:
         """Let jobs of other users go first; the job continues when it is its user's turn again."""
         self._queries.write("give_way", job_id=job_id)
 
-    def lock(self, job_id: uuid.UUID) -> AbstractContextManager[bool]:
-        """Lock a job for the block, and give whether this process has the lock."""
-        return work_locks.lock(self._database, job_id)
-
-
-class JobCheckpoints:
-    """A user's rows of the table `job_steps`: results of finished steps, deleted when their job ends."""
-
-    def __init__(self, database: UserDatabase) -> None:
-        self._queries = Queries(database, "jobs")
-
-    def of(self, job_id: uuid.UUID) -> dict[str, Any]:
+    def steps(self, job_id: uuid.UUID) -> dict[str, Any]:
         """Return the results of a job's finished steps by step; empty for a job that has ended or does not exist."""
         return {row["step"]: row["outcome"] for row in self._queries.all("steps", job_id=job_id)}
 
-    def save(self, job_id: uuid.UUID, step: str, outcome: object) -> None:
-        """Save the result of a step of a running job; `outcome` is JSON.
-
-        Raises:
-            errors.CancelledError: the job was cancelled, or has ended otherwise.
-            errors.NotFoundError: there is no such job.
-        """
+    def save_step(self, job_id: uuid.UUID, step: str, outcome: object) -> None:
+        """Save the result of a step of a running job; `outcome` is JSON. Raises CancelledError and NotFoundError."""
         if not self._queries.write("save_step", job_id=job_id, step=step, outcome=Jsonb(outcome)):
-            _get(self._queries, job_id)
+            self._get(job_id)
             raise errors.CancelledError
 
+    def lock(self, job_id: uuid.UUID) -> AbstractContextManager[bool]:
+        """Lock a job for the block, and give whether this process has the lock."""
+        return scheduling.lock(self._database, job_id)
 
-def _get(queries: Queries, job_id: uuid.UUID) -> Row:
-    unknown = errors.NotFoundError(N_("There is no job {id}. List the jobs and check the id."), id=job_id)
-    return queries.get("get", unknown, job_id=job_id)
+    def _get(self, job_id: uuid.UUID) -> Row:
+        unknown = errors.NotFoundError(N_("There is no job {id}. List the jobs and check the id."), id=job_id)
+        return self._queries.get("get", unknown, job_id=job_id)
 
 
 def to_job(row: Mapping[str, Any]) -> types.Job:

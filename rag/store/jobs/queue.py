@@ -29,15 +29,14 @@ class Queue:
 
     def enqueue(self, user_id: str, document_id: uuid.UUID) -> bool:
         """Ask a worker to read a document; False if a task for it is waiting already."""
-        return self._defer(INGEST_DOCUMENT, user_id, document_id=document_id)
+        return self._defer(INGEST_DOCUMENT, user_id, "document_id", document_id)
 
     def enqueue_job(self, user_id: str, job_id: uuid.UUID) -> bool:
         """Ask a worker to do a job; False if a task for it is waiting already."""
-        return self._defer(RUN_JOB, user_id, job_id=job_id)
+        return self._defer(RUN_JOB, user_id, "job_id", job_id)
 
-    def _defer(self, task_name: str, user_id: str, **subject: uuid.UUID) -> bool:
-        # No procrastinate `lock`: a dead worker's task would hold it. Workers use `work_locks`.
-        ((name, subject_id),) = subject.items()
+    def _defer(self, task_name: str, user_id: str, name: str, subject_id: uuid.UUID) -> bool:
+        # No procrastinate `lock`: a dead worker's task would hold it. Workers lock it in `scheduling`.
         # A hash as key, because procrastinate expects no brackets or line breaks, and user ids may have any.
         key = hashlib.sha256(f"{user_id}\n{subject_id}".encode()).hexdigest()
         task = self.app.configure_task(task_name, queueing_lock=key)

@@ -1,13 +1,46 @@
-"""Choose what workers do next, for all workers on all machines, and when failed work is tried again."""
+"""Choose what workers do next, for all workers on all machines, lock it, and say when failed work is tried again."""
 
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
-from rag import types
-from rag.store.jobs import work_locks
-from rag.store.server.database import Connection, Database, Queries, Row, store_errors
+from rag import errors, types
+from rag.store.server import named_queries
+from rag.store.server.database import Connection, Database, Queries, Row, UserDatabase, connect, store_errors
+
+
+@contextmanager
+def lock(database: UserDatabase, subject_id: uuid.UUID) -> Iterator[bool]:
+    """Lock a document, an index or a job for the block, and give whether this process has the lock."""
+    with lock_connection(database.url) as connection:
+        yield try_lock(connection, database.bind({"id": subject_id}))
+
+
+@contextmanager
+def lock_connection(url: str) -> Iterator[Connection]:
+    """Open a connection whose locks end with the block, or with this process, however that ends."""
+    connection = connect(url, autocommit=True)
+    try:
+        yield connection
+    finally:
+        with suppress(errors.StoreError):  # a lost connection has lost its locks
+            release_locks(connection)
+        connection.close()
+
+
+def try_lock(connection: Connection, subject: Mapping[str, object]) -> bool:
+    """Lock what `user_id` and `id` name, and return whether `connection` has the lock."""
+    with store_errors():
+        row = connection.execute(named_queries.load("session")["try_lock"], subject).fetchone()
+    return bool(row and row["locked"])
+
+
+def release_locks(connection: Connection) -> None:
+    """Release all locks of a connection."""
+    with store_errors():
+        connection.execute(named_queries.load("session")["release_locks"])
+
 
 RETRY_DELAYS = [10.0, 60.0, 300.0, 1800.0]
 """Seconds after the first attempt, the second, …: a killed process is back in seconds, a full disk is not."""
@@ -68,8 +101,8 @@ class DocumentScheduler:
         if not waiting:
             yield None
             return
-        with work_locks.lock_connection(self._database.url) as connection:
-            document = next((row for row in waiting if work_locks.try_lock(connection, row)), None)
+        with lock_connection(self._database.url) as connection:
+            document = next((row for row in waiting if try_lock(connection, row)), None)
             claimed = None
             if document:
                 with store_errors():
@@ -128,7 +161,7 @@ class JobScheduler:
         if not waiting:
             yield None
             return
-        with work_locks.lock_connection(self._database.url) as connection:
+        with lock_connection(self._database.url) as connection:
             yield next((ClaimedJob(row["user_id"], row["id"]) for row in waiting if _try_lock(connection, row)), None)
 
     def others_wait(self, user_id: str) -> bool:
@@ -138,10 +171,10 @@ class JobScheduler:
 
 def _try_lock(connection: Connection, job: Row) -> bool:
     """Lock a job and, unless it only asks questions as a matrix does, its index; return whether that worked."""
-    if not work_locks.try_lock(connection, {"user_id": job["user_id"], "id": job["id"]}):
+    if not try_lock(connection, {"user_id": job["user_id"], "id": job["id"]}):
         return False
     index = {"user_id": job["user_id"], "id": uuid.uuid5(uuid.NAMESPACE_OID, f"jobs of {job['index_name']}")}
-    if job["kind"] == "matrix" or work_locks.try_lock(connection, index):
+    if job["kind"] == "matrix" or try_lock(connection, index):
         return True
-    work_locks.release_locks(connection)
+    release_locks(connection)
     return False

@@ -1,4 +1,4 @@
-"""Rows of documents: adding, listing, trash, restore and purge, with the attachments that follow their containers."""
+"""Rows of documents, with their attachments, sources, versions and annotations."""
 
 import builtins
 import datetime as dt
@@ -12,15 +12,16 @@ from psycopg.types.json import Jsonb
 from rag import errors, types
 from rag.messages import N_
 from rag.store.files import pending_deletions
-from rag.store.jobs import work_locks
+from rag.store.jobs import scheduling
 from rag.store.jobs.scheduling import RETRY_DELAYS
 from rag.store.library.indexes import to_index, unknown_index
-from rag.store.search import scopes
+from rag.store.search import search_terms
 from rag.store.server.database import Connection, Queries, Row, UserDatabase
 from rag.store.users import audit_log
 from rag.store.users.accounts import OwnAccount
 
 EVERY_DOCUMENT = types.DocumentQuery()
+UNREAD_PICTURES = "The words in its pictures could not be read. Read it again to try once more."
 
 
 class Documents:
@@ -159,12 +160,7 @@ class Documents:
         return {row["id"]: row["language"] for row in self._queries.all("languages", ids=[*ids])}
 
     def update_progress(self, document_id: uuid.UUID, status: types.DocumentStatus, done: int, total: int) -> None:
-        """Set the progress of a document that is being read.
-
-        Raises:
-            errors.CancelledError: its reading was cancelled, or has ended otherwise.
-            errors.NotFoundError: there is no such document.
-        """
+        """Set the progress of a document that is being read. Raises CancelledError and NotFoundError."""
         values = {"status": status.value, "done": done, "total": total}
         if not self._queries.write("update_progress", document_id=document_id, **values):
             self.get(document_id)
@@ -215,9 +211,136 @@ class Documents:
         counts = {name: sum(row[name] for row in gone) - left[name] for name in left}
         return types.PurgeReceipt(document_ids=tuple(row["id"] for row in gone), **counts)
 
+    # --- metadata ---
+
+    def ids(self, index_id: uuid.UUID, query: types.DocumentQuery = EVERY_DOCUMENT) -> builtins.list[uuid.UUID]:
+        """Return the ids of all documents that `list` would return, newest first."""
+        return [row["id"] for row in self._queries.all("ids", **list_parameters(index_id, query))]
+
+    def count(self, index_id: uuid.UUID, query: types.DocumentQuery = EVERY_DOCUMENT) -> int:
+        """Return how many documents `list` would return."""
+        return int(self._queries.value("count", **list_parameters(index_id, query)))
+
+    def edit(self, document_id: uuid.UUID, edit: types.DocumentEdit) -> types.Document:
+        """Change the fields that `edit` gives. Raises NotFoundError."""
+        given = {name: getattr(edit, name) if name in edit.given else None for name in types.DocumentEdit.model_fields}
+        sets = {f"sets_{name}": name in edit.given for name in ("title", "author", "dated")}
+        given["tags"] = None if given["tags"] is None else [*edit.tags]
+        return to_document(self._queries.change("edit", unknown(document_id), document_id=document_id, **given, **sets))
+
+    def tag(self, ids: Sequence[uuid.UUID], *, added: Sequence[str], removed: Sequence[str]) -> Sequence[uuid.UUID]:
+        """Add tags to documents and remove others, and return the ids of the documents."""
+        return _ids(self._queries.write("tag", ids=[*ids], added=[*added], removed=[*removed]))
+
+    def tags(self, index_id: uuid.UUID) -> builtins.list[types.TagCount]:
+        """Return the tags of an index in alphabetical order."""
+        return [types.TagCount(**row) for row in self._queries.all("tags", index_id=index_id)]
+
+    def names(self, document_id: uuid.UUID) -> tuple[str, str | None]:
+        """Return a document's name, and the title that the user gave it, if any. Raises NotFoundError."""
+        row = self._queries.get("names", unknown(document_id), document_id=document_id)
+        return row["name"], row["given_title"]
+
+    # --- reading ---
+
     def lock(self, document_id: uuid.UUID) -> AbstractContextManager[bool]:
         """Lock a document for the block, and give whether this process has the lock."""
-        return work_locks.lock(self._database, document_id)
+        return scheduling.lock(self._database, document_id)
+
+    def cancel(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
+        """Cancel the reading of documents; what was indexed stays. Returns those that were being read or waited."""
+        cancelled = errors.CancelledError()
+        rows = self._queries.write("cancel", ids=[*ids], code=cancelled.code, message=cancelled.message)
+        return [row["id"] for row in rows]
+
+    def lane(self, document_id: uuid.UUID) -> types.Lane | None:
+        """Return what is to be done next with a document; None if it is not being read or does not exist."""
+        lane = self._queries.value("lane", document_id=document_id)
+        return types.Lane(lane) if lane else None
+
+    def resume(self, document_id: uuid.UUID) -> types.Document:
+        """Mark a document to be read from where that stopped, or again if it was ready.
+
+        A document that is being read or queued stays as it is. Raises NotFoundError if it is in the trash or gone.
+        """
+        resumed = self._queries.write("resume", document_id=document_id)
+        rows = resumed or self._queries.all("present", document_id=document_id)
+        if not rows:
+            raise unknown(document_id)
+        return to_document(rows[0])
+
+    def give_up_pictures(self, document_id: uuid.UUID) -> None:
+        """Mark the pictures of a document as unreadable, with a note about it, so that they are not tried again."""
+        self._queries.write("give_up_pictures", document_id=document_id, note=UNREAD_PICTURES)
+
+    def postpone(self, document_id: uuid.UUID, code: str, message: str) -> None:
+        """Queue a document for a retry, and note the reason."""
+        self._queries.write("postpone", document_id=document_id, code=code, message=message, pauses=RETRY_DELAYS)
+
+    def set_trace(self, document_id: uuid.UUID, traceparent: str) -> None:
+        """Save the tracing span to which work on a document belongs."""
+        self._queries.write("set_trace", document_id=document_id, traceparent=traceparent)
+
+    def trace(self, document_id: uuid.UUID) -> str | None:
+        """Return the tracing span to which work on a document belongs, if any."""
+        traceparent: str | None = self._queries.value("trace", document_id=document_id)
+        return traceparent
+
+    def enqueue(self, document_id: uuid.UUID) -> types.Document:
+        """Let workers take a document now, even before its retry is due. Raises NotFoundError."""
+        return to_document(self._queries.change("enqueue", unknown(document_id), document_id=document_id))
+
+    # --- moving between indexes ---
+
+    def move(self, ids: Sequence[uuid.UUID], index_id: uuid.UUID) -> Sequence[uuid.UUID]:
+        """Move documents with their versions and attachments, all or none; return those of `ids` that moved.
+
+        Raises NotFoundError and ConflictError.
+        """
+        with self._database.transaction(long=True) as connection:
+            rows = [row for row in self._queries.run(connection, "going", ids=[*ids]) if row["index_id"] != index_id]
+            self._require_compatible(connection, {row["index_id"] for row in rows}, index_id)
+            for row in rows:
+                if row["is_part"]:
+                    raise errors.ConflictError(
+                        N_("“{name}” is part of a mail or an archive. Move that."), name=row["name"]
+                    )
+                if row["follows_source"]:
+                    raise errors.ConflictError(
+                        N_("“{name}” follows a file of a folder, which would bring it back."), name=row["name"]
+                    )
+                if types.DocumentStatus(row["status"]) in types.UNFINISHED:
+                    raise errors.ConflictError(
+                        N_("“{name}” is being read. Move it when that is done."), name=row["name"]
+                    )
+            hashes = [row["sha256"] for row in rows]
+            twin = self._queries.run(connection, "twins", index_id=index_id, hashes=hashes).fetchone()
+            if twin:
+                raise errors.ConflictError(
+                    N_("The collection has the content of “{name}” already, there or in its trash. Leave it out."),
+                    name=twin["name"],
+                )
+            moved = [row["id"] for row in rows]
+            self._queries.run(connection, "move", ids=moved, index_id=index_id)
+            audit_log.add_document_entries(self._database, connection, "document.move", moved)
+        return [document_id for document_id in ids if document_id in moved]
+
+    def _require_compatible(self, connection: Connection, sources: set[uuid.UUID], target_id: uuid.UUID) -> None:
+        rows = self._queries.run(connection, "indexes", index_ids=[*sources, target_id])
+        indexes = {index.id: index for index in map(to_index, rows)}
+        if target_id not in indexes:
+            raise unknown_index(target_id)
+        target = indexes[target_id]
+        for source in (indexes[source_id] for source_id in sources):
+            if (source.space, source.chunking) != (target.space, target.chunking):
+                raise errors.ConflictError(
+                    N_(
+                        "“{target}” is searched by another model or in other chunks than “{source}”. Upload the files "
+                        "there."
+                    ),
+                    target=target.name,
+                    source=source.name,
+                )
 
 
 def _ids(rows: Iterable[Row]) -> list[uuid.UUID]:
@@ -227,7 +350,7 @@ def _ids(rows: Iterable[Row]) -> list[uuid.UUID]:
 def list_parameters(index_id: uuid.UUID, query: types.DocumentQuery) -> dict[str, object]:
     """Return the parameters of the queries that list, or count, documents."""
     return {
-        **scopes.parameters(types.Scope(index_id=index_id, filters=query.filters)),
+        **search_terms.scope_parameters(types.Scope(index_id=index_id, filters=query.filters)),
         "search": query.search or None,
         "status": query.status and query.status.value,
         "disabled": query.disabled,
@@ -270,14 +393,14 @@ def unknown(document_id: uuid.UUID) -> errors.NotFoundError:
 
 def missing(database: UserDatabase, document_id: uuid.UUID) -> errors.NotFoundError:
     """Return the error for a document that is not there: with the time of its purge if the audit log still has it."""
-    row = Queries(database, "audit").one("purged_at", document_id=str(document_id))
-    if row is None or row["at"] is None:
+    purged_at: dt.datetime | None = Queries(database, "audit").value("purged_at", document_id=str(document_id))
+    if purged_at is None:
         return unknown(document_id)
     return errors.PurgedError(
         N_("The document {id} was permanently deleted on {time} UTC. List the documents and check the id."),
         id=document_id,
-        time=f"{row['at']:%Y-%m-%d %H:%M}",
-        details={"document_id": str(document_id), "purged_at": row["at"].isoformat()},
+        time=f"{purged_at:%Y-%m-%d %H:%M}",
+        details={"document_id": str(document_id), "purged_at": purged_at.isoformat()},
     )
 
 
@@ -299,43 +422,6 @@ def _duplicate(name: str, present: Mapping[str, Any]) -> errors.DuplicateError:
         present=present["name"],
         details=details,
     )
-
-
-class DocumentMetadata:
-    """The columns of a user's `documents` that the user may change."""
-
-    def __init__(self, database: UserDatabase) -> None:
-        self._queries = Queries(database, "document_metadata")
-        self._listing = Queries(database, "documents")
-
-    def ids(self, index_id: uuid.UUID, query: types.DocumentQuery = EVERY_DOCUMENT) -> list[uuid.UUID]:
-        """Return the ids of all documents that `Documents.list` would return, newest first."""
-        return [row["id"] for row in self._listing.all("ids", **list_parameters(index_id, query))]
-
-    def count(self, index_id: uuid.UUID, query: types.DocumentQuery = EVERY_DOCUMENT) -> int:
-        """Return how many documents `Documents.list` would return."""
-        row = self._listing.one("count", **list_parameters(index_id, query))
-        return int(row["documents"]) if row else 0
-
-    def edit(self, document_id: uuid.UUID, edit: types.DocumentEdit) -> types.Document:
-        """Change the fields that `edit` gives. Raises NotFoundError."""
-        given = {name: getattr(edit, name) if name in edit.given else None for name in types.DocumentEdit.model_fields}
-        sets = {f"sets_{name}": name in edit.given for name in ("title", "author", "dated")}
-        given["tags"] = None if given["tags"] is None else [*edit.tags]
-        return to_document(self._queries.change("edit", unknown(document_id), document_id=document_id, **given, **sets))
-
-    def tag(self, ids: Sequence[uuid.UUID], *, added: Sequence[str], removed: Sequence[str]) -> Sequence[uuid.UUID]:
-        """Add tags to documents and remove others, and return the ids of the documents."""
-        return _ids(self._queries.write("tag", ids=[*ids], added=[*added], removed=[*removed]))
-
-    def tags(self, index_id: uuid.UUID) -> list[types.TagCount]:
-        """Return the tags of an index in alphabetical order."""
-        return [types.TagCount(**row) for row in self._queries.all("tags", index_id=index_id)]
-
-    def names(self, document_id: uuid.UUID) -> tuple[str, str | None]:
-        """Return a document's name, and the title that the user gave it, if any. Raises NotFoundError."""
-        row = self._queries.get("names", unknown(document_id), document_id=document_id)
-        return row["name"], row["given_title"]
 
 
 class Attachments:
@@ -410,8 +496,7 @@ class Sources:
     def supersede(self, document_id: uuid.UUID, older: Sequence[uuid.UUID]) -> None:
         """Take a document with its attachments out of the trash, move `older` ones there, and transfer their chats.
 
-        Raises:
-            errors.NotFoundError: there is no such document.
+        Raises NotFoundError.
         """
         with self._database.transaction() as connection:
             shown = self._queries.run(connection, "supersede", document_id=document_id, older=[*older]).fetchone()
@@ -456,10 +541,7 @@ class Versions:
     def take_over(self, document_id: uuid.UUID, older: Sequence[uuid.UUID]) -> None:
         """Make a document the current version in place of `older` ones, out of the trash, and transfer their chats.
 
-        Mails and archives have attachments but no versions: see `Sources.supersede`.
-
-        Raises:
-            errors.NotFoundError: there is no such document.
+        Mails and archives have attachments but no versions: see `Sources.supersede`. Raises NotFoundError.
         """
         with self._database.transaction() as connection:
             current = self._queries.run(connection, "take_over", document_id=document_id, older=[*older]).fetchone()
@@ -471,67 +553,6 @@ class Versions:
     def make_current(self, document_id: uuid.UUID) -> bool:
         """Make an older version the current one; False if it is none, is not ready, or is in the trash."""
         return bool(self._queries.write("make_current", document_id=document_id))
-
-
-class CollectionMoves:
-    """Moves a user's documents with their chunks, vectors and postings between indexes."""
-
-    def __init__(self, database: UserDatabase) -> None:
-        self._database = database
-        self._queries = Queries(database, "collection_moves")
-
-    def move(self, ids: Sequence[uuid.UUID], index_id: uuid.UUID) -> Sequence[uuid.UUID]:
-        """Move documents with their versions and attachments, all or none; return those of `ids` that moved.
-
-        Raises:
-            errors.NotFoundError: there is no such index.
-            errors.ConflictError: the index has another embedding model or other chunks, or the content of one already;
-                or one is being read, follows a folder, or is a part of another.
-        """
-        with self._database.transaction(long=True) as connection:
-            rows = [row for row in self._queries.run(connection, "going", ids=[*ids]) if row["index_id"] != index_id]
-            self._require_compatible(connection, {row["index_id"] for row in rows}, index_id)
-            for row in rows:
-                if row["is_part"]:
-                    raise errors.ConflictError(
-                        N_("“{name}” is part of a mail or an archive. Move that."), name=row["name"]
-                    )
-                if row["follows_source"]:
-                    raise errors.ConflictError(
-                        N_("“{name}” follows a file of a folder, which would bring it back."), name=row["name"]
-                    )
-                if types.DocumentStatus(row["status"]) in types.UNFINISHED:
-                    raise errors.ConflictError(
-                        N_("“{name}” is being read. Move it when that is done."), name=row["name"]
-                    )
-            hashes = [row["sha256"] for row in rows]
-            twin = self._queries.run(connection, "twins", index_id=index_id, hashes=hashes).fetchone()
-            if twin:
-                raise errors.ConflictError(
-                    N_("The collection has the content of “{name}” already, there or in its trash. Leave it out."),
-                    name=twin["name"],
-                )
-            moved = [row["id"] for row in rows]
-            self._queries.run(connection, "move", ids=moved, index_id=index_id)
-            audit_log.add_document_entries(self._database, connection, "document.move", moved)
-        return [document_id for document_id in ids if document_id in moved]
-
-    def _require_compatible(self, connection: Connection, sources: set[uuid.UUID], target_id: uuid.UUID) -> None:
-        rows = self._queries.run(connection, "indexes", index_ids=[*sources, target_id])
-        indexes = {index.id: index for index in map(to_index, rows)}
-        if target_id not in indexes:
-            raise unknown_index(target_id)
-        target = indexes[target_id]
-        for source in (indexes[source_id] for source_id in sources):
-            if (source.space, source.chunking) != (target.space, target.chunking):
-                raise errors.ConflictError(
-                    N_(
-                        "“{target}” is searched by another model or in other chunks than “{source}”. Upload the files "
-                        "there."
-                    ),
-                    target=target.name,
-                    source=source.name,
-                )
 
 
 MAX_ANNOTATIONS = 5000
@@ -593,56 +614,3 @@ class Annotations:
             id=annotation_id,
             **values,
         )
-
-
-UNREAD_PICTURES = "The words in its pictures could not be read. Read it again to try once more."
-
-
-class ReadingQueue:
-    """The columns of a user's `documents` that say how they are being read."""
-
-    def __init__(self, database: UserDatabase) -> None:
-        self._queries = Queries(database, "reading_queue")
-
-    def cancel(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
-        """Cancel the reading of documents; what was indexed stays. Returns those that were being read or waited."""
-        cancelled = errors.CancelledError()
-        rows = self._queries.write("cancel", ids=[*ids], code=cancelled.code, message=cancelled.message)
-        return [row["id"] for row in rows]
-
-    def lane(self, document_id: uuid.UUID) -> types.Lane | None:
-        """Return what is to be done next with a document; None if it is not being read or does not exist."""
-        row = self._queries.one("lane", document_id=document_id)
-        return types.Lane(row["lane"]) if row else None
-
-    def resume(self, document_id: uuid.UUID) -> types.Document:
-        """Mark a document to be read from where that stopped, or again if it was ready.
-
-        A document that is being read or queued stays as it is. Raises NotFoundError if it is in the trash or gone.
-        """
-        resumed = self._queries.write("resume", document_id=document_id)
-        rows = resumed or self._queries.all("present", document_id=document_id)
-        if not rows:
-            raise unknown(document_id)
-        return to_document(rows[0])
-
-    def give_up_pictures(self, document_id: uuid.UUID) -> None:
-        """Mark the pictures of a document as unreadable, with a note about it, so that they are not tried again."""
-        self._queries.write("give_up_pictures", document_id=document_id, note=UNREAD_PICTURES)
-
-    def postpone(self, document_id: uuid.UUID, code: str, message: str) -> None:
-        """Queue a document for a retry, and note the reason."""
-        self._queries.write("postpone", document_id=document_id, code=code, message=message, pauses=RETRY_DELAYS)
-
-    def set_trace(self, document_id: uuid.UUID, traceparent: str) -> None:
-        """Save the tracing span to which work on a document belongs."""
-        self._queries.write("set_trace", document_id=document_id, traceparent=traceparent)
-
-    def trace(self, document_id: uuid.UUID) -> str | None:
-        """Return the tracing span to which work on a document belongs, if any."""
-        row = self._queries.one("trace", document_id=document_id)
-        return row["trace_parent"] if row else None
-
-    def enqueue(self, document_id: uuid.UUID) -> types.Document:
-        """Let workers take a document now, even before its retry is due. Raises NotFoundError."""
-        return to_document(self._queries.change("enqueue", unknown(document_id), document_id=document_id))

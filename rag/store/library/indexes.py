@@ -30,8 +30,7 @@ class Indexes:
     def ensure(self, name: str, space: types.EmbeddingSpace, chunking: types.ChunkingOptions) -> types.Index:
         """Return the index called `name`, created if there is none; an empty one takes on `space` and `chunking`.
 
-        Raises:
-            errors.IndexError: it has documents with vectors of another space.
+        Raises IndexError.
         """
         name = types.without_direction_controls(name)
         values: dict[str, Any] = {"id": uuid.uuid4(), "name": name, **space.model_dump(), **chunking.model_dump()}
@@ -85,8 +84,7 @@ class Indexes:
     def delete(self, index_id: uuid.UUID) -> None:
         """Delete an index with its documents, chunks and conversations; the caller deletes the files.
 
-        Raises:
-            errors.NotFoundError: there is no such index.
+        Raises NotFoundError.
         """
         with self._database.transaction(long=True) as connection:
             deleted = self._queries.run(connection, "delete", index_id=index_id).fetchall()
@@ -97,8 +95,8 @@ class Indexes:
         """Return the numbers of documents and chunks of an index, and its size. Raises NotFoundError."""
         index = self.get_by_id(index_id)
         counts = self._queries.one("stats", index_id=index_id) or {}
-        size = self._queries.one("table_size", table_name=f"data_document_chunks_{index.space.dimensions}")
-        chunk_bytes = counts.pop("stored_chunks") * (float(size["row_bytes"]) if size else 0.0)
+        row_bytes = self._queries.value("table_size", table_name=f"data_document_chunks_{index.space.dimensions}")
+        chunk_bytes = counts.pop("stored_chunks") * float(row_bytes or 0.0)
         database_bytes = round(chunk_bytes + counts.pop("stored_lexemes") * LEXEME_BYTES)
         languages = {row["language"]: row["chunks"] for row in self._queries.all("languages", index_id=index_id)}
         return types.IndexStats(index=index, database_bytes=database_bytes, languages=languages, **counts)
@@ -166,3 +164,32 @@ def _ailing_document(row: Mapping[str, Any]) -> types.AilingDocument:
         "incomplete": {"completeness": row["completeness"] and types.Completeness.model_validate(row["completeness"])},
     }.get(row["kind"], {})
     return types.AilingDocument(document_id=row["document_id"], name=row["name"], **details)
+
+
+class SavedFilters:
+    """A user's rows of the table `saved_filters`."""
+
+    def __init__(self, database: UserDatabase) -> None:
+        self._queries = Queries(database, "saved_filters")
+
+    def list(self) -> builtins.list[types.SavedFilter]:
+        """Return all saved filters in alphabetical order."""
+        return [types.SavedFilter(**row) for row in self._queries.all("list")]
+
+    def get(self, name: str) -> types.SavedFilter:
+        """Return a saved filter. Raises NotFoundError."""
+        return types.SavedFilter(**self._queries.get("get", _unknown(name), name=name))
+
+    def put(self, name: str, filters: types.Filters) -> None:
+        """Save filters under a name, replacing earlier ones."""
+        self._queries.write("put", name=name, filters=Jsonb(filters.model_dump(mode="json", exclude_defaults=True)))
+
+    def delete(self, name: str) -> None:
+        """Delete a saved filter. Raises NotFoundError."""
+        self._queries.change("delete", _unknown(name), name=name)
+
+
+def _unknown(name: str) -> errors.NotFoundError:
+    return errors.NotFoundError(
+        N_("There is no saved filter “{name}”. List the saved filters and check the name."), name=name
+    )

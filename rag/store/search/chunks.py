@@ -16,7 +16,7 @@ from psycopg.types.json import Jsonb
 from rag import errors, types
 from rag.messages import N_
 from rag.store.library.documents import to_document, unknown
-from rag.store.search import line_encoding, scopes, search_terms
+from rag.store.search import line_encoding, search_terms
 from rag.store.search.dense import HALF_PRECISION_ABOVE, DenseSearch
 from rag.store.search.lexical import Field, LexicalMatches, LexicalSearch
 from rag.store.server import named_queries
@@ -24,12 +24,6 @@ from rag.store.server.database import Connection, Queries, Row, UserDatabase
 
 BATCH_SIZE = 500
 """Chunks per insert statement: with their lines and vectors they are some megabytes."""
-
-INSERTED_COLUMNS = (
-    *("ordinal", "chunk_id", "text", "embedding", "page_number", "page_end", "x0", "y0", "x1", "y1"),
-    *("line_start", "line_end", "section", "context", "lines"),
-)
-"""The parameters of the query `add` in chunks.sql, each with a value per chunk."""
 
 CHARS_PER_TOKEN = 4
 """English text has about four characters per token of common models."""
@@ -41,6 +35,7 @@ class Chunks:
     def __init__(self, database: UserDatabase, dense: DenseSearch) -> None:
         self._database = database
         self._queries = Queries(database, "chunks")
+        self._vectors = Queries(database, "vectors")
         self._dense = dense
         self._lexical = LexicalSearch(database)
 
@@ -64,7 +59,7 @@ class Chunks:
     ) -> None:
         """Replace a document's chunks and make it `ready`, in one transaction.
 
-        Without `vectors` it becomes `embedding` and is searchable by its words; `Vectors.add` adds the vectors. With
+        Without `vectors` it becomes `embedding` and is searchable by its words; `add_missing_vectors` adds them. With
         `partial` chunks, the beginning of a document, it stays `parsing`. With `while_read` nothing is replaced if the
         reading of the document was cancelled.
 
@@ -79,10 +74,6 @@ class Chunks:
             errors.StoreError: the database fails; the old chunks remain.
         """
         each = [None] * len(chunks) if vectors is None else vectors
-        if not len(chunks) == len(each) == len(search_texts):
-            raise errors.StoreError(N_("Chunks, vectors and search texts differ in number. This is a bug; report it."))
-        if any(chunk.ordinal != place for place, chunk in enumerate(chunks)):
-            raise errors.StoreError(N_("The chunks are not numbered from 0 in their order. This is a bug; report it."))
         self._dense.ensure_table(space.dimensions)
         with self._database.transaction(long=True) as connection:
             document = {**lock_document(self._database, connection, document_id), "language": language}
@@ -116,8 +107,9 @@ class Chunks:
         statement = self._queries["add"].format(chunks=table, vector=sql.SQL(vector_type))
         rows = [*zip(chunks, vectors, strict=True)]
         for start in range(0, len(rows), BATCH_SIZE):
-            values = _columns(rows[start : start + BATCH_SIZE])
-            cursor.execute(statement, {**document, **values})
+            batch = [_values(chunk, vector) for chunk, vector in rows[start : start + BATCH_SIZE]]
+            columns = {name: [values[name] for values in batch] for name in batch[0]}
+            cursor.execute(statement, {**document, **columns})
 
     def refresh_front(self, document_id: uuid.UUID, front: str) -> None:
         """Replace the front of a document (see `replace`); its chunks stay. Raises NotFoundError."""
@@ -126,6 +118,34 @@ class Chunks:
             texts = _search_values((), (), front, {})
             connection.execute(self._queries["delete_front"], {**document, "field": int(Field.FRONT)})
             connection.execute(self._queries["add_postings"], {**document, **texts})
+
+    # --- vectors that are still to be computed ---
+
+    def without_vector(self, document_id: uuid.UUID, space: types.EmbeddingSpace, limit: int) -> list[types.Chunk]:
+        """Return the next chunks of a document without a vector, in order; none if its index has another space."""
+        query = self._vectors["missing"].format(chunks=named_queries.chunk_table(space.dimensions))
+        rows = self._vectors.all(query, document_id=document_id, limit=limit, **space.model_dump())
+        return [to_chunk(row) for row in rows]
+
+    def add_missing_vectors(
+        self, document_id: uuid.UUID, space: types.EmbeddingSpace, vectors: Mapping[uuid.UUID, Sequence[float]]
+    ) -> bool:
+        """Save vectors by chunk id in one transaction; with the last one the document is `ready`.
+
+        False if the document is no longer being embedded, for example because it was cancelled: then nothing is
+        saved. Chunks that have been replaced meanwhile are skipped. Raises NotFoundError and IndexError.
+        """
+        table = named_queries.chunk_table(space.dimensions)
+        values = {"ids": [*vectors], "vectors": [pgvector.Vector([*vector]).to_text() for vector in vectors.values()]}
+        with self._database.transaction(long=True) as connection:
+            document = lock_document(self._database, connection, document_id)
+            require_space(document, space)
+            row = connection.execute(self._vectors["add"].format(chunks=table), {**document, **values}).fetchone()
+            if row is None:
+                return False
+            if row["vector_count"] == row["chunk_count"] or not vectors:
+                connection.execute(self._vectors["finish"].format(chunks=table), document)
+        return True
 
     # --- vectors of another model ---
 
@@ -143,11 +163,7 @@ class Chunks:
     ) -> bool:
         """Add vectors of another `space` for `chunks`, which are all of the document's.
 
-        False if the document has other chunks by now: then nothing is saved.
-
-        Raises:
-            errors.NotFoundError: there is no such document, or its index has no generation of that space.
-            errors.StoreError: the database fails; nothing is saved.
+        False if the document has other chunks by now: then nothing is saved. Raises NotFoundError.
         """
         self._dense.ensure_table(space.dimensions)
         with self._database.transaction(long=True) as connection:
@@ -195,17 +211,25 @@ class Chunks:
         }
         return [chunks[chunk_id] for chunk_id in ids if chunk_id in chunks]
 
+    def find(self, chunk_id: uuid.UUID) -> types.Chunk:
+        """Return a chunk, of a document in the trash or not. Raises NotFoundError."""
+        for chunk, _ in self.get([chunk_id]):
+            return chunk
+        raise errors.NotFoundError(
+            N_("There is no chunk {id}. Search again: its document may have been re-read."), id=chunk_id
+        )
+
     def with_words(self, index_id: uuid.UUID, words: str, limit: int) -> list[types.Finding]:
         """Return the chunks of an index that contain a phrase, with any case and whitespace.
 
         Chunks of documents in the trash come last.
         """
-        rows = self._queries.all("with_words", index_id=index_id, pattern=scopes.pattern(words), limit=limit)
+        rows = self._queries.all("with_words", index_id=index_id, pattern=search_terms.pattern(words), limit=limit)
         return [types.Finding(**row) for row in rows]
 
     def in_scope(self, scope: types.Scope, ids: Sequence[uuid.UUID]) -> set[uuid.UUID]:
         """Return the ids of the chunks that a search in `scope` may find."""
-        return {row["id"] for row in self._queries.all("in_scope", **scopes.parameters(scope), ids=[*ids])}
+        return {row["id"] for row in self._queries.all("in_scope", **search_terms.scope_parameters(scope), ids=[*ids])}
 
     def vectors(self, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Any]:
         """Return the vectors of chunks, normalized to length 1, by chunk id; unknown ids are left out.
@@ -258,55 +282,8 @@ class Chunks:
             if lines
         }
 
-
-class Vectors:
-    """The column `embedding` of a user's chunks."""
-
-    def __init__(self, database: UserDatabase) -> None:
-        self._database = database
-        self._queries = Queries(database, "vectors")
-
-    def missing(self, document_id: uuid.UUID, space: types.EmbeddingSpace, limit: int) -> list[types.Chunk]:
-        """Return the next chunks of a document without a vector, in order; none if its index has another space."""
-        query = self._queries["missing"].format(chunks=named_queries.chunk_table(space.dimensions))
-        rows = self._queries.all(query, document_id=document_id, limit=limit, **space.model_dump())
-        return [to_chunk(row) for row in rows]
-
-    def add(
-        self, document_id: uuid.UUID, space: types.EmbeddingSpace, vectors: Mapping[uuid.UUID, Sequence[float]]
-    ) -> bool:
-        """Save vectors by chunk id in one transaction; with the last one the document is `ready`.
-
-        False if the document is no longer being embedded, for example because it was cancelled: then nothing is
-        saved. Chunks that have been replaced meanwhile are skipped.
-
-        Raises:
-            errors.NotFoundError: there is no such document.
-            errors.IndexError: the index of the document has another embedding space.
-        """
-        table = named_queries.chunk_table(space.dimensions)
-        values = {"ids": [*vectors], "vectors": [pgvector.Vector([*vector]).to_text() for vector in vectors.values()]}
-        with self._database.transaction(long=True) as connection:
-            document = lock_document(self._database, connection, document_id)
-            require_space(document, space)
-            row = connection.execute(self._queries["add"].format(chunks=table), {**document, **values}).fetchone()
-            if row is None:
-                return False
-            if row["vector_count"] > row["chunk_count"]:
-                raise errors.StoreError(N_("A document has more vectors than chunks. This is a bug; report it."))
-            if row["vector_count"] == row["chunk_count"] or not vectors:
-                connection.execute(self._queries["finish"].format(chunks=table), document)
-        return True
-
-
-class Pages:
-    """The pages of a user's documents."""
-
-    def __init__(self, database: UserDatabase) -> None:
-        self._queries = Queries(database, "chunks")
-
-    def texts(self, document_id: uuid.UUID) -> dict[int, str]:
-        """Return the text of each page that has any, with the lines of `Chunks.page_lines`."""
+    def page_texts(self, document_id: uuid.UUID) -> dict[int, str]:
+        """Return the text of each page that has any, with the lines of `page_lines`."""
         pages: dict[int, dict[tuple[object, ...], Mapping[str, Any]]] = {}
         for row in self._queries.all("texts", document_id=document_id):
             for line in line_encoding.unpack_rows(row["content"], row["lines"]):
@@ -335,8 +312,7 @@ def to_chunk(row: Mapping[str, Any]) -> types.Chunk:
 def lock_document(database: UserDatabase, connection: Connection, document_id: uuid.UUID) -> Mapping[str, Any]:
     """Lock a document's chunks until the end of the transaction, and return the document with its index.
 
-    Raises:
-        errors.NotFoundError: there is no such document.
+    Raises NotFoundError.
     """
     keys = database.bind({"document_id": document_id})
     statements = named_queries.load("chunks")
@@ -382,7 +358,6 @@ def _search_values(
 
 
 def _landmark_values(landmarks: Iterable[types.Landmark], chunks: Iterable[types.Chunk]) -> dict[str, list[object]]:
-    """Return landmarks with the first and the last chunk of their pages."""
     ordinals: dict[int, list[int]] = {}
     for chunk in chunks:
         ordinals.setdefault(chunk.main_page, []).append(chunk.ordinal)
@@ -424,29 +399,23 @@ def _cursor(connection: Connection) -> psycopg.Cursor[Row]:
     return made
 
 
-def _columns(chunks: Sequence[tuple[types.Chunk, Sequence[float] | None]]) -> dict[str, list[object]]:
-    """Return the values of `INSERTED_COLUMNS` for chunks and their vectors."""
-    values = zip(*(_values(chunk, vector) for chunk, vector in chunks), strict=True)
-    return {name: [*of_all] for name, of_all in zip(INSERTED_COLUMNS, values, strict=True)}
-
-
-def _values(chunk: types.Chunk, vector: Sequence[float] | None) -> tuple[object, ...]:
+def _values(chunk: types.Chunk, vector: Sequence[float] | None) -> dict[str, object]:
     pages = chunk.pages
     to_vector = pgvector.HalfVector if len(vector or ()) > HALF_PRECISION_ABOVE else pgvector.Vector  # as its table has
-    return (
-        chunk.ordinal,
-        chunk.id,
-        chunk.text,
-        None if vector is None else to_vector(np.asarray(vector, np.float32)),
-        pages[0],
-        pages[-1],
-        *chunk.bbox,
-        chunk.line_start,
-        chunk.line_end,
-        chunk.section,
-        chunk.context,
-        Jsonb(line_encoding.pack(chunk.lines)),
-    )
+    return {
+        "ordinal": chunk.ordinal,
+        "chunk_id": chunk.id,
+        "text": chunk.text,
+        "embedding": None if vector is None else to_vector(np.asarray(vector, np.float32)),
+        "page_number": pages[0],
+        "page_end": pages[-1],
+        **dict(zip(("x0", "y0", "x1", "y1"), chunk.bbox, strict=True)),
+        "line_start": chunk.line_start,
+        "line_end": chunk.line_end,
+        "section": chunk.section,
+        "context": chunk.context,
+        "lines": Jsonb(line_encoding.pack(chunk.lines)),
+    }
 
 
 def _state(

@@ -11,7 +11,7 @@ import psycopg
 
 from rag import errors, types
 from rag.messages import N_
-from rag.store.search import scopes
+from rag.store.search import search_terms
 from rag.store.server import named_queries
 from rag.store.server.database import BoundStatement, Database, Queries, UserDatabase, retry_once
 
@@ -49,11 +49,7 @@ class DenseSearch:
         self._lock = threading.Lock()
 
     def ensure_table(self, dimensions: int) -> None:
-        """Create the table for vectors of this size if needed.
-
-        Raises:
-            errors.EmbeddingCapabilityError: the vectors have too many dimensions.
-        """
+        """Create the table for vectors of this size if needed. Raises EmbeddingCapabilityError."""
         if dimensions in self._stores:
             return
         if not 1 <= dimensions <= MAX_DIMENSIONS:
@@ -84,11 +80,11 @@ class DenseSearch:
         values = [float(value) for value in vector]
         query = VectorStoreQuery(query_embedding=values, similarity_top_k=limit)
         store = self._store(space.dimensions)
-        parameters = bound.bind({**scopes.parameters(scope), "vector": pgvector.Vector(values).to_text()})
+        parameters = bound.bind({**search_terms.scope_parameters(scope), "vector": pgvector.Vector(values).to_text()})
 
         def run(database: Database) -> Any:
-            size = Queries(bound.at(database), "dense").one("size", **parameters)  # of the scope, before `must_include`
-            exact = size is None or size["chunks"] <= COMPARED
+            # Of the scope, before `must_include`
+            exact = Queries(bound.at(database), "dense").value("size", **parameters) <= COMPARED
             token = self._current_search.set((database, bound.user_statement))
             try:
                 with database.time_limit():
@@ -125,7 +121,6 @@ class DenseSearch:
             lent.execute(*user_statement)
 
     def _lend(self) -> psycopg.Connection[Any]:
-        """Lend a connection to the database of the current search, in a transaction of its user."""
         database, user_statement = self._current_search.get()
         return database.lend([user_statement])
 

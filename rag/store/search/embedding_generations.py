@@ -15,7 +15,7 @@ from psycopg import sql
 
 from rag import errors, types
 from rag.messages import N_
-from rag.store.jobs import work_locks
+from rag.store.jobs import scheduling
 from rag.store.library.indexes import to_index, unknown_index
 from rag.store.search.dense import DenseSearch
 from rag.store.server import named_queries
@@ -37,9 +37,7 @@ class Generations:
     def add(self, index_id: uuid.UUID, space: types.EmbeddingSpace) -> types.EmbeddingGeneration:
         """Return the generation of that space, created without vectors if there is none.
 
-        Raises:
-            errors.NotFoundError: there is no such index.
-            errors.EmbeddingCapabilityError: such vectors cannot be indexed.
+        Raises NotFoundError and EmbeddingCapabilityError.
         """
         self._dense.ensure_table(space.dimensions)
         with self._database.transaction() as connection:
@@ -58,8 +56,7 @@ class Generations:
     def switch(self, generation: types.EmbeddingGeneration) -> types.Index | None:
         """Make a generation the active one; None, and no change, if documents lack vectors in it.
 
-        Raises:
-            errors.NotFoundError: the generation was deleted.
+        Raises NotFoundError.
         """
         values = _values(generation)
         with self._database.transaction(long=True) as connection:
@@ -73,12 +70,7 @@ class Generations:
             return to_index(switched or index)
 
     def drop(self, generation: types.EmbeddingGeneration) -> None:
-        """Delete the vectors of a generation that is not the active one.
-
-        Raises:
-            errors.IndexError: it is the active one.
-            errors.NotFoundError: the generation was deleted.
-        """
+        """Delete the vectors of a generation that is not the active one. Raises IndexError and NotFoundError."""
         values = _values(generation)
         with self._database.transaction(long=True) as connection:
             index = self._lock_generation(connection, generation)
@@ -95,7 +87,7 @@ class Generations:
 
     def lock(self, index_id: uuid.UUID) -> AbstractContextManager[bool]:
         """Lock the building of an index's generations for the block, and give whether this process has the lock."""
-        return work_locks.lock(self._database, index_id)
+        return scheduling.lock(self._database, index_id)
 
     def _lock_index(self, connection: Connection, index_id: uuid.UUID) -> dict[str, Any]:
         row = self._queries.run(connection, "lock_index", index_id=index_id).fetchone()

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rag import types
-from rag.store.search import bm25, scopes, search_terms
+from rag.store.search import bm25, search_terms
 from rag.store.server import named_queries
 from rag.store.server.database import Connection, Queries, UserDatabase
 
@@ -131,7 +131,7 @@ class LexicalSearch:
         """Return the best matches in scope, see `Chunks.lexical`."""
         parameters = self._database.bind(
             {
-                **scopes.parameters(scope),
+                **search_terms.scope_parameters(scope),
                 "query": search_terms.normalize(query),
                 "added": search_terms.normalize(". ".join(added)),
                 "added_weight": ADDED_WEIGHT,
@@ -204,9 +204,7 @@ class LexicalSearch:
         candidates: list[list[types.Candidate]] = [[] for _ in scored]
         for row in connection.execute(query, {**parameters, **places}, binary=True):
             group, score = scores_by_place[row["place"] - 1]
-            candidates[group].append(
-                types.Candidate(row["chunk_id"], row["document_id"], row["page_number"], score, row["has_vector"])
-            )
+            candidates[group].append(_candidate(row, score))
         return candidates
 
     def _containing(self, connection: Connection, parameters: Parameters, postings: _Postings) -> Any:
@@ -228,10 +226,8 @@ class LexicalSearch:
     ) -> list[types.Candidate]:
         where = {"numbers": postings.documents.numbers[positions].tolist(), "generation": postings.generation}
         query = self._queries["landmarks"].format(chunks=named_queries.chunk_table(postings.dimensions))
-        return [
-            types.Candidate(row["chunk_id"], row["document_id"], row["page_number"], row["strength"], row["has_vector"])
-            for row in connection.execute(query, {**parameters, **where}, binary=True)
-        ]
+        rows = connection.execute(query, {**parameters, **where}, binary=True)
+        return [_candidate(row, row["strength"]) for row in rows]
 
     def _find(self, connection: Connection, parameters: Parameters) -> _Postings | None:
         """Read the collections and postings to search; None if nothing is in scope."""
@@ -256,12 +252,15 @@ class LexicalSearch:
         return _Postings(rows[0]["dimensions"], rows[0]["generation"], languages)
 
 
+def _candidate(row: Mapping[str, Any], score: float) -> types.Candidate:
+    return types.Candidate(row["chunk_id"], row["document_id"], row["page_number"], score, row["has_vector"])
+
+
 def _posting_list(row: Mapping[str, Any], weight: float = 1.0) -> bm25.PostingList:
     return bm25.PostingList(_integers(row["blocks"], ">i8"), _integers(row["postings"], ">i4"), weight)
 
 
 def _relative(scores: bm25.Floats) -> bm25.Floats:
-    """Scale scores so that the best is 1."""
     return scores / max(float(scores.max(initial=0.0)), 1e-9)
 
 
@@ -280,6 +279,5 @@ def _collection(row: Mapping[str, Any]) -> bm25.Collection:
 
 
 def _integers(data: bytes | None, dtype: str) -> Any:
-    """Decode big endian bytes."""
     stored = np.dtype(dtype)
     return np.frombuffer(data or b"", dtype=stored).astype(stored.newbyteorder("="))

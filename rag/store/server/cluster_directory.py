@@ -47,11 +47,7 @@ IDENT_MAP = "pagelight"
 
 
 def binaries() -> Path:
-    """Return the folder of `postgres`, `initdb`, `psql` and so on in the wheel.
-
-    Raises:
-        errors.ConfigError: the wheel is not installed, or not for this system.
-    """
+    """Return the folder of `postgres`, `initdb`, `psql` and so on in the wheel. Raises ConfigError."""
     package = importlib.util.find_spec(PACKAGE)
     locations = (package.submodule_search_locations if package else None) or ()
     for location in locations:

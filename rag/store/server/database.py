@@ -4,7 +4,7 @@ import copy
 import logging
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any, Self, TypeVar
 
@@ -110,8 +110,7 @@ def _translated(error: BaseException) -> errors.Error:
 def connect(url: str, *, autocommit: bool = False, renews: bool = False) -> Connection:
     """Open a connection outside the pool. With `renews` statements may take any time while the server lives.
 
-    Raises:
-        errors.StoreUnavailableError: the server cannot be reached, or refuses this URL.
+    Raises StoreUnavailableError.
     """
     try:
         return timeouts.connect(url, renews=renews, autocommit=autocommit, row_factory=rows.dict_row)
@@ -235,6 +234,11 @@ def is_disconnected(error: BaseException) -> bool:
     return is_ours and not isinstance(error, TIMEOUTS)
 
 
+def _with_connection(opened: AbstractContextManager[Connection], work: Callable[[Connection], Result]) -> Result:
+    with opened as connection:
+        return work(connection)
+
+
 class Database:
     """A pool of connections to one database, for all users.
 
@@ -298,13 +302,8 @@ class Database:
 
     def read(self, work: Callable[[Connection], Result]) -> Result:
         """Return the result of `work`, which only reads; try again once if its connection was lost."""
-
-        def attempt() -> Result:
-            with self.transaction() as connection:
-                return work(connection)
-
         with self.time_limit():
-            return retry_once(attempt)
+            return retry_once(lambda: _with_connection(self.transaction(), work))
 
 
 class UserDatabase:
@@ -363,12 +362,7 @@ class UserDatabase:
 
         With `in_snapshot` all its statements see the database at one moment.
         """
-
-        def attempt() -> Result:
-            with self.reading(in_snapshot=in_snapshot) as connection:
-                return work(connection)
-
-        return retry_once(attempt)
+        return retry_once(lambda: _with_connection(self.reading(in_snapshot=in_snapshot), work))
 
     @contextmanager
     def reading(self, *, in_snapshot: bool) -> Iterator[Connection]:
@@ -400,6 +394,10 @@ class Queries:
     def one(self, query: str | Statement, /, **parameters: object) -> Row | None:
         """Return the first row that a reading statement finds, if any."""
         return next(iter(self.all(query, **parameters)), None)
+
+    def value(self, query: str | Statement, /, **parameters: object) -> Any:
+        """Return the first value that a reading statement finds, if any."""
+        return next(iter((self.one(query, **parameters) or {}).values()), None)
 
     def get(self, query: str | Statement, unknown: errors.Error, /, **parameters: object) -> Row:
         """Return the first row that a reading statement finds. Raises `unknown` if there is none."""

@@ -53,10 +53,7 @@ def prepare(connection: Connection, url: str, admin_url: str | None = None, *, a
     """Create the roles, where allowed, on the administrator's `connection`, and return the URLs to connect with.
 
     `url` is the app's account and, unless `admin_url` is given, the administrator's. With `as_roles` the server lets
-    users log in as the roles themselves.
-
-    Raises:
-        errors.StoreError: the server cannot be reached, or has roles of these names that are not ours.
+    users log in as the roles themselves. Raises StoreError.
     """
     admin = administrator(admin_url or url)
     with store_errors(), connection.transaction():
@@ -97,7 +94,6 @@ def _with_option(url: str, option: str) -> str:
 
 
 def _existing_roles(connection: Connection, *, as_roles: bool) -> set[str]:
-    """Return the roles that exist; refuse any with more rights than we gave it."""
     statements = named_queries.load("row_security")
     roles = connection.execute(statements["roles"]).fetchall()
     excessive = [role["name"] for role in roles if role["has_excess_rights"]]
@@ -132,7 +128,6 @@ def _can_back_up(connection: Connection, account: Mapping[str, Any]) -> bool:
 
 
 def _grant(query: str, account: Mapping[str, Any]) -> sql.Composed:
-    """Return the statement that grants roles to an account, for the server's version."""
     name = query if account["version"] >= GRANT_OPTIONS_SINCE else f"{query}_before_16"
     return named_queries.load("row_security")[name].format(account=sql.Identifier(account["name"]))
 
@@ -163,12 +158,12 @@ def _can_set_roles(url: str) -> bool:
 
 def require_role(database: Database) -> None:
     """Raise StoreError if the app does not have its role: a pooler in between may drop connection options."""
-    row = Queries(database, "row_security").one("current_role")
-    if not row or row["name"] != APP:
+    role = Queries(database, "row_security").value("current_role")
+    if role != APP:
         raise errors.StoreError(
             "The database does not take the option `role` of a connection, as behind some poolers. Connect to the "
             "server itself, or let the pooler pass startup options on.",
-            details={"role": row["name"] if row else None},
+            details={"role": role},
         )
 
 

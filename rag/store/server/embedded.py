@@ -9,6 +9,7 @@ authentication).
 """
 
 import contextlib
+import fcntl
 import logging
 import os
 import shutil
@@ -23,13 +24,8 @@ import psycopg
 
 from rag import errors
 from rag.messages import N_
-from rag.store.server import named_queries, timeouts
+from rag.store.server import cluster_directory, named_queries, server_supervisor, timeouts
 from rag.store.server.database import connect
-
-if sys.platform != "win32":
-    import fcntl
-
-    from rag.store.server import cluster_directory, server_supervisor
 
 logger = logging.getLogger(__name__)
 
@@ -67,7 +63,7 @@ class EmbeddedServer:
     `url` is the superuser's URL for psycopg. A forked process does not inherit the lease and has to take its own.
     """
 
-    def __init__(self, cluster: "cluster_directory.Cluster") -> None:
+    def __init__(self, cluster: cluster_directory.Cluster) -> None:
         """Lock the file that counts this process among the users of the server."""
         self.data_dir = cluster.data_dir
         self.url = cluster.url
@@ -101,28 +97,17 @@ class EmbeddedServer:
             os.close(descriptor)
 
 
-def binaries() -> Path:
-    """Return the folder of `postgres`, `initdb`, `psql` and so on in the wheel.
-
-    Raises:
-        errors.ConfigError: there is no wheel for this system, or it is not installed.
-    """
-    _refuse_windows()
-    return cluster_directory.binaries()
-
-
 def start(root: Path) -> EmbeddedServer:
     """Take a lease on the server under `root`, and start it if it does not run.
 
     Processes and threads may call this concurrently.
 
     Raises:
-        errors.ConfigError: this system has no embedded server, or its account cannot enter `root`.
+        errors.ConfigError: there is no wheel for this system, or its account cannot enter `root`.
         errors.StoreUnavailableError: the server runs, but does not answer.
         errors.StoreError: the folder cannot be used or the server does not start; `details["log"]` has the
             end of the server's log.
     """
-    _refuse_windows()
     cluster = cluster_directory.Cluster(root.expanduser().resolve(), cluster_directory.server_account())
     with _folder_errors(cluster.root), contextlib.ExitStack() as undo:
         cluster_directory.make_root(cluster)
@@ -147,14 +132,6 @@ def start(root: Path) -> EmbeddedServer:
 def address(root: Path) -> str:
     """Return the URL for connecting by hand to the running server under `root`; it has no secret."""
     return cluster_directory.Cluster(root.expanduser().resolve(), cluster_directory.server_account()).url
-
-
-def _refuse_windows() -> None:
-    if sys.platform == "win32":
-        raise errors.ConfigError(
-            "There is no embedded PostgreSQL server for Windows. "
-            "Set RAG_DATABASE_URL to a PostgreSQL server with pgvector."
-        )
 
 
 @contextlib.contextmanager

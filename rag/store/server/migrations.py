@@ -27,10 +27,6 @@ def migrate(url: str, *, until: str | None = None, folder: Path = FOLDER) -> Non
     """Apply missing migrations, under a lock so that one process does it at a time.
 
     `until` is the name of the last migration of `folder` to apply; by default all are.
-
-    Raises:
-        errors.StoreError: the server cannot be reached or has no pgvector, the account lacks rights, or the database
-            has another schema than those of `folder`.
     """
     with store_errors(), connect(url, renews=True) as connection:
         upgrade(connection, until=until, folder=folder)

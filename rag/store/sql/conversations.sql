@@ -116,7 +116,7 @@ WHERE user_id = :user_id AND conversation_id = :conversation_id AND id = :messag
 RETURNING id;
 
 -- name: is_locked
--- See `AnswerLocks`.
+-- See `Conversations.lock`.
 SELECT claim_key(:user_id, :conversation_id) IN (SELECT held_claims()) AS locked;
 
 -- name: choose

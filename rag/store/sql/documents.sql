@@ -188,3 +188,135 @@ WITH gone AS (
 )
 SELECT g.id, g.number, g.name, r.rows, r.chunks, r.vectors
 FROM gone g, LATERAL rows_of_document(g.user_id, g.id, g.number) AS r;
+
+-- name: edit
+-- The user's values are stored beside those of the file, which apply again when the user's are removed.
+UPDATE documents d
+SET name = coalesce(:name, name), tags = coalesce(:tags::text[], tags), disabled = coalesce(:disabled, disabled),
+    given_title = CASE WHEN :sets_title THEN :title ELSE given_title END,
+    given_author = CASE WHEN :sets_author THEN :author ELSE given_author END,
+    given_date = CASE WHEN :sets_dated THEN :dated::date ELSE given_date END
+WHERE user_id = :user_id AND id = :document_id AND in_sight(d, :within, :with_trash)
+RETURNING *;
+
+-- name: tag
+-- Of tags that differ only in case the first stays, so existing ones do.
+UPDATE documents d
+SET tags = ARRAY(
+    SELECT kept.tag
+    FROM (
+        SELECT DISTINCT ON (lower(tag)) tag, place
+        FROM unnest(tags || :added::text[]) WITH ORDINALITY AS all_tags (tag, place)
+        WHERE NOT has_tags(:removed::text[], ARRAY[tag])
+        ORDER BY lower(tag), place
+    ) AS kept
+    ORDER BY kept.place
+)
+WHERE user_id = :user_id AND id = ANY (:ids::uuid[]) AND in_sight(d, :within, :with_trash)
+RETURNING id;
+
+-- name: tags
+SELECT min(tag) AS name, count(*) AS documents
+FROM documents, unnest(tags) AS tag
+WHERE user_id = :user_id AND index_id = :index_id AND is_within(index_id, :within)
+  AND deleted_at IS NULL AND superseded_by IS NULL
+GROUP BY lower(tag)
+ORDER BY lower(tag);
+
+-- name: names
+SELECT name, given_title FROM documents d
+WHERE user_id = :user_id AND id = :document_id AND in_sight(d, :within, :with_trash);
+
+-- name: cancel
+-- A document that was being read again keeps its former state if that was complete.
+UPDATE documents
+SET status = CASE WHEN renewing AND vector_count = chunk_count THEN 'ready' ELSE 'failed' END,
+    error = CASE WHEN renewing AND vector_count = chunk_count THEN NULL ELSE :message END,
+    error_code = CASE WHEN renewing AND vector_count = chunk_count THEN NULL ELSE :code END,
+    renewing = false, attempts = 0, retry_after = NULL, queued_at = NULL
+WHERE user_id = :user_id AND id = ANY (:ids::uuid[]) AND status IN ('queued', 'parsing', 'embedding')
+RETURNING id;
+
+-- name: lane
+SELECT lane_of(renewing, status, chunk_count) AS lane FROM documents
+WHERE user_id = :user_id AND id = :document_id AND status IN ('queued', 'parsing', 'embedding');
+
+-- name: resume
+-- If only vectors are missing, reading continues with these. A document that is being read stays as it is.
+UPDATE documents d
+SET status = CASE WHEN only_vectors THEN 'embedding' ELSE 'queued' END,
+    progress_done = CASE WHEN only_vectors THEN vector_count ELSE 0 END,
+    progress_total = CASE WHEN only_vectors THEN chunk_count ELSE 0 END,
+    stage_started_at = clock_timestamp(), stage_started_with = CASE WHEN only_vectors THEN vector_count ELSE 0 END,
+    error = NULL, error_code = NULL, attempts = 0, retry_after = NULL,
+    renewing = renewing OR chunk_count > 0 AND vector_count = chunk_count
+FROM (
+    SELECT user_id, id, vector_count < chunk_count AND NOT renewing AND NOT partial AS only_vectors FROM documents
+) AS how
+WHERE d.user_id = :user_id AND d.id = :document_id AND how.user_id = d.user_id AND how.id = d.id
+  AND d.deleted_at IS NULL AND d.status NOT IN ('queued', 'parsing', 'embedding') AND in_sight(d, :within, :with_trash)
+RETURNING d.*;
+
+-- name: enqueue
+-- A document that waits for a retry is tried at once.
+UPDATE documents d
+SET queued_at = coalesce(queued_at, clock_timestamp()), attempts = CASE WHEN retry_after IS NULL THEN attempts ELSE 0 END,
+    retry_after = NULL, error = NULL, error_code = NULL
+WHERE user_id = :user_id AND id = :document_id AND in_sight(d, :within, :with_trash)
+RETURNING *;
+
+-- name: postpone
+-- It stays in its lane, with the reason for waiting. A cancelled or finished document stays so.
+UPDATE documents
+SET status = CASE WHEN lane_of(renewing, status, chunk_count) = 'embedding' THEN status ELSE 'queued' END,
+    error = :message, error_code = :code, queued_at = coalesce(queued_at, clock_timestamp()),
+    retry_after = clock_timestamp() + make_interval(secs => (:pauses::float8[])[attempts])
+WHERE user_id = :user_id AND id = :document_id AND status IN ('queued', 'parsing', 'embedding')
+RETURNING id;
+
+-- name: present
+SELECT *
+FROM documents d
+WHERE user_id = :user_id AND id = :document_id AND deleted_at IS NULL AND in_sight(d, :within, :with_trash);
+
+-- name: give_up_pictures
+UPDATE documents SET pictures_waiting = false, attempts = 0, retry_after = NULL, note = concat_ws(chr(10), note, :note::text)
+WHERE user_id = :user_id AND id = :document_id;
+
+-- name: set_trace
+UPDATE documents d SET trace_parent = :traceparent
+WHERE user_id = :user_id AND id = :document_id AND in_sight(d, :within, :with_trash)
+RETURNING id;
+
+-- name: trace
+SELECT trace_parent FROM documents WHERE user_id = :user_id AND id = :document_id;
+
+-- name: going
+-- With all versions and attachments, which are locked until the transaction ends.
+WITH RECURSIVE going AS (
+    SELECT d.id
+    FROM documents d
+    WHERE d.user_id = :user_id AND d.lineage_id IN (
+        SELECT c.lineage_id FROM documents c
+        WHERE c.user_id = :user_id AND c.id = ANY (:ids::uuid[]) AND c.deleted_at IS NULL AND c.superseded_by IS NULL)
+    UNION
+    SELECT p.id FROM going g JOIN documents p ON p.user_id = :user_id AND p.container_id = g.id
+)
+SELECT d.id, d.index_id, d.name, d.status, d.follows_source, d.sha256,
+       d.container_id IS NOT NULL AND d.id = ANY (:ids::uuid[]) AS is_part
+FROM documents d
+WHERE d.user_id = :user_id AND d.id IN (SELECT g.id FROM going g)
+ORDER BY d.lineage_id, d.version DESC
+FOR UPDATE;
+
+-- name: indexes
+-- Locked until the documents have moved.
+SELECT * FROM indexes WHERE user_id = :user_id AND id = ANY (:index_ids::uuid[]) ORDER BY id FOR SHARE;
+
+-- name: twins
+SELECT name FROM documents
+WHERE user_id = :user_id AND index_id = :index_id AND sha256 = ANY (:hashes::text[]) AND NOT follows_source
+LIMIT 1;
+
+-- name: move
+SELECT move_documents(:user_id, :ids::uuid[], :index_id::uuid);

@@ -42,8 +42,7 @@ class OwnAccount:
 
     def require_room(self, name: str, size: int, default_quota: int | None) -> None:
         """Raise QuotaError if a file of `size` bytes would exceed the user's quota."""
-        row = self._queries.one("has_room", quota_bytes=default_quota, size=size)
-        if row is None or row["has_room"]:
+        if self._queries.value("has_room", quota_bytes=default_quota, size=size) is not False:
             return
         storage = self._queries.one("storage", quota_bytes=default_quota)
         if storage is None:
@@ -73,49 +72,44 @@ class OwnAccount:
     def set_groups(self, groups: Sequence[str]) -> None:
         """Set the groups that an admin gave the user; those from the login provider stay."""
         with self._database.transaction() as connection:
-            if lock(self._database, connection):
-                replace_groups(self._database, connection, groups, by_login=False)
+            if self._lock(connection):
+                self._replace_groups(connection, groups, by_login=False)
 
     def _change(self, query: str, name: str, value: object) -> None:
         with self._database.transaction() as connection:
-            before = lock(self._database, connection)
+            before = self._lock(connection)
             if before:
                 self._queries.run(connection, query, **{name: value})
-                audit_change(self._database, connection, name, before[name], value)
+                self._audit_change(connection, name, before[name], value)
 
+    def _lock(self, connection: Connection) -> Row | None:
+        """Return the account's role and quota, locked until the transaction ends; create the account if needed.
 
-def lock(database: UserDatabase, connection: Connection) -> Row | None:
-    """Return the account's role and quota, locked until the transaction ends; create the account if needed.
+        None for a name that cannot have an account.
+        """
+        self._queries.run(connection, "ensure")
+        return self._queries.run(connection, "lock").fetchone()
 
-    None for a name that cannot have an account.
-    """
-    queries = Queries(database, "accounts")
-    queries.run(connection, "ensure")
-    return queries.run(connection, "lock").fetchone()
+    def _replace_groups(self, connection: Connection, groups: Sequence[str], *, by_login: bool) -> None:
+        """Replace the groups of the locked account that came the same way: from a login, or from an admin."""
 
+        def present() -> list[str]:
+            return [row["group_name"] for row in self._queries.run(connection, "groups", by_login=by_login)]
 
-def replace_groups(database: UserDatabase, connection: Connection, groups: Sequence[str], *, by_login: bool) -> None:
-    """Replace the groups of a locked account that came the same way: from a login, or from an admin."""
-    queries = Queries(database, "accounts")
+        before = present()
+        for query in ("leave_groups", "join_groups"):
+            self._queries.run(connection, query, groups=[*groups], by_login=by_login)
+        self._audit_change(connection, "groups", before, present(), by_login=by_login)
 
-    def present() -> list[str]:
-        return [row["group_name"] for row in queries.run(connection, "groups", by_login=by_login)]
-
-    before = present()
-    queries.run(connection, "leave_groups", groups=[*groups], by_login=by_login)
-    queries.run(connection, "join_groups", groups=[*groups], by_login=by_login)
-    audit_change(database, connection, "groups", before, present(), by_login=by_login)
-
-
-def audit_change(
-    database: UserDatabase, connection: Connection, name: str, before: object, after: object, *, by_login: bool = False
-) -> None:
-    """Record a changed value of the account in the audit log; `by_login` marks values of the login provider."""
-    if after == before:
-        return
-    details = {name: after, f"previous_{name}": before} | ({"by_login": True} if by_login else {})
-    subject = audit_log.Subject("account", database.user_id)
-    audit_log.add_entry(database, connection, AUDIT_ACTIONS[name], subject, details=details)
+    def _audit_change(
+        self, connection: Connection, name: str, before: object, after: object, *, by_login: bool = False
+    ) -> None:
+        """Record a changed value in the audit log; `by_login` marks values of the login provider."""
+        if after == before:
+            return
+        details = {name: after, f"previous_{name}": before} | ({"by_login": True} if by_login else {})
+        subject = audit_log.Subject("account", self._database.user_id)
+        audit_log.add_entry(self._database, connection, AUDIT_ACTIONS[name], subject, details=details)
 
 
 class Logins:
@@ -124,6 +118,7 @@ class Logins:
     def __init__(self, database: UserDatabase) -> None:
         self._database = database
         self._queries = Queries(database, "accounts")
+        self._account = OwnAccount(database)
 
     def open(
         self,
@@ -141,15 +136,15 @@ class Logins:
         before all logins were ended.
         """
         with self._database.transaction() as connection:
-            before = lock(self._database, connection)
+            before = self._account._lock(connection)
             login = {"login_id": login_id, "started_at": started_at}
             if before is None or not self._queries.run(connection, "open_login", **login).fetchall():
                 return
             profile = {"name": name, "email": email, "role": role and role.value}
             for after in self._queries.run(connection, "log_in", **login, **profile).fetchall():
-                audit_change(self._database, connection, "role", before["role"], after["role"], by_login=True)
+                self._account._audit_change(connection, "role", before["role"], after["role"], by_login=True)
             if groups is not None:
-                replace_groups(self._database, connection, groups, by_login=True)
+                self._account._replace_groups(connection, groups, by_login=True)
             self._audit(connection, "open")
 
     def is_open(self, login_id: uuid.UUID) -> bool:
@@ -157,13 +152,12 @@ class Logins:
         row = self._queries.one("find_login", login_id=login_id, precision_seconds=SEEN_SECONDS)
         if row and row["is_stale"]:
             self._queries.write("touch_login", login_id=login_id)
-            OwnAccount(self._database).see()
+            self._account.see()
         return row is not None
 
     def accepts(self, issued_at: dt.datetime) -> bool:
         """Return whether a token that was issued to the user at that time is still valid."""
-        row = self._queries.one("accepts", issued_at=issued_at)
-        return bool(row and row["accepted"])
+        return bool(self._queries.value("accepts", issued_at=issued_at))
 
     def list(self, lifetime: dt.timedelta) -> builtins.list[types.Login]:
         """Return open logins that are not older than `lifetime`, the last seen first."""
@@ -219,8 +213,7 @@ class Accounts:
 
     def keys_exist(self) -> bool:
         """Return whether anyone has a key that was not revoked; an expired one counts, or it would open access."""
-        row = self._keys.one("exist")
-        return bool(row and row["present"])
+        return bool(self._keys.value("exist"))
 
     def jobs(self, limit: int) -> builtins.list[types.Job]:
         """Return all users' jobs without their results, the latest first."""
@@ -243,3 +236,67 @@ def over_quota(name: str, size: int, storage: types.Storage) -> errors.QuotaErro
         quota=quota_mb,
         details={"size": size, "used_bytes": storage.used_bytes, "quota_bytes": storage.quota_bytes},
     )
+
+
+MINUTE_SECONDS = 60.0
+
+
+class RateLimits:
+    """The table `request_rates`. It only says of each caller that they made requests lately."""
+
+    def __init__(self, database: Database) -> None:
+        self._queries = Queries(database, "rate_limits")
+
+    def count(self, who: str, per_minute: int) -> float:
+        """Count a request of `who` unless it exceeds the limit; return the seconds until the next is allowed, or 0.
+
+        `per_minute` requests are allowed at once, and then as many per minute, evenly spread.
+        """
+        return max(
+            float(row["wait"]) for row in self._queries.write("count", who=who, share=MINUTE_SECONDS / per_minute)
+        )
+
+    def forget(self) -> None:
+        """Delete the counts of callers without recent requests."""
+        self._queries.write("forget")
+
+
+class ApiKeys:
+    """A user's rows of the table `api_keys`."""
+
+    def __init__(self, database: UserDatabase) -> None:
+        self._database = database
+        self._queries = Queries(database, "api_keys")
+
+    def create(
+        self,
+        *,
+        name: str,
+        digest: bytes,
+        hint: str,
+        permissions: Sequence[types.Permission],
+        expires_at: dt.datetime | None = None,
+    ) -> types.ApiKey:
+        """Add a key for a secret with this SHA-256 `digest`."""
+        values = {"name": name, "digest": digest, "hint": hint, "permissions": [*permissions], "expires_at": expires_at}
+        return self._write("create", id=uuid.uuid4(), **values)[0]
+
+    def list(self) -> builtins.list[types.ApiKey]:
+        """Return the user's keys, expired and revoked ones too, the latest first."""
+        return [types.ApiKey(**row) for row in self._queries.all("list")]
+
+    def revoke(self, key_id: uuid.UUID) -> types.ApiKey:
+        """Revoke a key at once. Raises NotFoundError."""
+        revoked = self._write("revoke", key_id=key_id)
+        if not revoked:
+            raise errors.NotFoundError(N_("There is no key {id}. List the keys and check the id."), id=key_id)
+        return revoked[0]
+
+    def _write(self, query: str, **parameters: object) -> builtins.list[types.ApiKey]:
+        with self._database.transaction() as connection:
+            keys = [types.ApiKey(**row) for row in self._queries.run(connection, query, **parameters)]
+            for key in keys:
+                subject = audit_log.Subject("key", str(key.id), key.name)
+                details = {"hint": key.hint, "permissions": [*key.permissions]}
+                audit_log.add_entry(self._database, connection, f"key.{query}", subject, details=details)
+        return keys

@@ -64,12 +64,7 @@ class AuditOfAllUsers:
         return _list(self._queries, filters, limit=limit, below=below, sees_all=True, user_id="")
 
     def forget(self, before: dt.datetime, *, actor: str, door: str) -> int:
-        """Delete entries before a time, record that `actor` did so, and return their number.
-
-        Raises:
-            errors.ValidationError: `before` is in the future.
-            errors.StoreError: the administrator's account may not.
-        """
+        """Delete entries before a time, record that `actor` did so, and return their number. Raises ValidationError."""
         with store_errors(), connect(self._admin_url, renews=True) as connection:
             configure(connection)  # so that the times in the new entry are in UTC
             try:

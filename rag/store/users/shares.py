@@ -18,6 +18,7 @@ import psycopg
 
 from rag import errors, types
 from rag.messages import N_
+from rag.store.files.file_storage import UserFiles
 from rag.store.files.pending_deletions import PendingDeletions
 from rag.store.library import documents
 from rag.store.library.documents import Documents
@@ -56,7 +57,6 @@ class Shares:
         return self._write("unshare", "share.withdraw", index_id=index_id, **request.model_dump())
 
     def _write(self, query: str, action: str, **parameters: object) -> bool:
-        """Run a query with an entry in the audit log, and return whether anything changed."""
         with self._database.transaction() as connection:
             for row in self._queries.run(connection, query, **parameters).fetchall():
                 details = {name: row[name] for name in ("grantee_kind", "grantee", "permission")}
@@ -74,10 +74,10 @@ class Shares:
 
     def holding(self, document_id: uuid.UUID) -> uuid.UUID:
         """Return the shared collection that a document is in. Raises NotFoundError if it is in none."""
-        row = self._queries.one("holding", document_id=document_id)
-        if row is None or row["index_id"] is None:
+        index_id: uuid.UUID | None = self._queries.value("holding", document_id=document_id)
+        if index_id is None:
             raise documents.missing(self._database, document_id)
-        return uuid.UUID(str(row["index_id"]))
+        return index_id
 
 
 WITHIN = "%(within)s"
@@ -169,16 +169,13 @@ class SharedDatabase(UserDatabase):
         return permission
 
     def _shared(self, connection: Connection) -> Row | None:
-        """Return who shares the index with the asker, and with which permission."""
         parameters = {"asker": self.asker, "within": self.index_id}
         return connection.execute(named_queries.load("shares")["access"], parameters).fetchone()
 
     def require_place(self, document_id: uuid.UUID) -> None:
         """Check that files may be stored for a document: it is visible to the asker, or does not exist yet.
 
-        Raises:
-            errors.NotFoundError: the index is no longer shared.
-            errors.ForbiddenError: it is shared for reading, or the document is not in the index.
+        Raises NotFoundError and ForbiddenError.
         """
         self._require("place", document_id)
 
@@ -213,9 +210,7 @@ class SharedChunks(Chunks):
     def refresh_front(self, document_id: uuid.UUID, front: str) -> None:
         """Replace the front of a document that the asker may rename, as its owner; see `Chunks.refresh_front`.
 
-        Raises:
-            errors.NotFoundError: there is no such document in the index, or it is no longer shared.
-            errors.ForbiddenError: it is shared for reading.
+        Raises NotFoundError and ForbiddenError.
         """
         self._documents.get(document_id)
         if self._access.permission != "write":
@@ -237,13 +232,11 @@ class SharedDeletions(PendingDeletions):
         super().draft(document_id)
         self._drafts.add(document_id)
 
-    @contextmanager
-    def taking(self, document_id: uuid.UUID, older_than: dt.timedelta | None = None) -> Iterator[bool]:
-        """Give the files of the asker's own failed upload, see `PendingDeletions.taking`. Raises ForbiddenError."""
+    def delete_files(self, files: UserFiles, document_id: uuid.UUID, older_than: dt.timedelta | None = None) -> None:
+        """Delete the files of the asker's own failed upload. Raises ForbiddenError for any others."""
         if document_id not in self._drafts:
             raise refused()
-        with super().taking(document_id, older_than) as is_unowned:
-            yield is_unowned
+        super().delete_files(files, document_id, older_than)
 
 
 def _restricted_to(database: SharedDatabase, *, with_trash: bool) -> type[psycopg.Cursor[Any]]:

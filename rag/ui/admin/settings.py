@@ -133,8 +133,7 @@ def answer_model(servers: Sequence[types.FoundServer], vendors: Sequence[types.V
 
 def _context_budget() -> None:
     """Choose how much text the model gets for a question, and tell what that costs."""
-    budget = _settings().context_budget
-    size = budget.get()
+    size = _settings().context_size()
     chosen = None if size.origin is types.Origin.DEFAULT else size.tokens
     sizes = sorted({*CONTEXT_SIZES, *([chosen] if chosen else [])})
     automatic = _("{choice}: {tokens} tokens", choice=_(AUTOMATIC), tokens=decimal(size.tokens))
@@ -164,7 +163,7 @@ def _context_budget() -> None:
         st.caption(_("Set in the environment or in .env, which takes precedence."))
     if wanted != chosen:
         with error_boundary():
-            budget.choose(wanted)
+            _settings().choose_context_size(wanted)
             st.toast(_("Saved. It applies from now on."), icon=":material/check:")
             st.rerun()
 
@@ -365,7 +364,7 @@ def keys() -> None:
     """Show which providers have a key and where it is stored, and accept new keys."""
     with box(_("Keys"), key="keys"):
         st.caption(_("A key enables its provider for all users."))
-        for key in _settings().keys.list():
+        for key in _settings().vendor_keys():
             _key(key)
         _address()
 
@@ -409,7 +408,7 @@ def _key(key: types.VendorKey) -> None:
             _key_form(key)
         if key.place and st.button(_("Remove"), key=f"remove-{key.provider}", type="tertiary"):
             with error_boundary():
-                _settings().keys.remove(key.provider)
+                _settings().remove_key(key.provider)
                 vendor_models.clear()
                 st.rerun()
 
@@ -425,7 +424,7 @@ def _key_form(key: types.VendorKey) -> None:
         )
         if st.form_submit_button(_("Save"), type="primary"):
             with error_boundary():
-                _settings().keys.keep(key.provider, pydantic.SecretStr(typed))
+                _settings().keep_key(key.provider, pydantic.SecretStr(typed))
                 vendor_models.clear()
                 st.session_state["key-turn"] = turn + 1  # a new field: Streamlit forgets what was typed into this one
                 st.rerun()

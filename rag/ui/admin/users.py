@@ -13,8 +13,7 @@ from streamlit.column_config import DatetimeColumn, ListColumn, NumberColumn, Te
 
 from rag import types
 from rag.config import MEGABYTE
-from rag.engine.users.accounts import Accounts
-from rag.engine.users.logins import Logins
+from rag.engine.users.accounts import Accounts, Logins
 from rag.ui import page_frame, session
 from rag.ui.formatting import date_time, decimal, escape, file_size, n_documents, plural
 from rag.ui.language import N_, _, translate_columns
@@ -169,7 +168,7 @@ def _button(label: str, key: str, act: Callable[[], object], help_text: str | No
 
 def keys() -> None:
     """Show all API keys without their secrets, which are not stored."""
-    keys = _accounts().keys.list()
+    keys = _accounts().list_keys()
     if not keys:
         empty_state("key", _("No API keys"), _("Create keys with: pagelight keys create"))
         return
@@ -178,4 +177,4 @@ def keys() -> None:
         st.caption(_("Select a key to revoke it."))
     elif keys[number].revoked_at is None:
         key = keys[number]
-        _button(_("Revoke {name}", name=escape(key.name)), "revoke", lambda: _accounts().keys.revoke(key.id))
+        _button(_("Revoke {name}", name=escape(key.name)), "revoke", lambda: _accounts().revoke_key(key.id))

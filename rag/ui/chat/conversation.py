@@ -66,7 +66,7 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alon
             return
         is_written_elsewhere = False
         if current and messages and not pending and messages[-1].response is None:
-            is_written_elsewhere = session.engine().store.answer_locks.is_locked(current)
+            is_written_elsewhere = session.engine().store.conversations.is_locked(current)
             messages = session.engine().chats.messages(current)
         is_written = is_written_elsewhere or bool(pending and not pending.error)
         turns_shown = _turns_before(messages, pending, is_written=is_written)
@@ -229,7 +229,10 @@ def _ask(question: str, beside: uuid.UUID | None = None, *, document_ids: tuple[
     if current is None:
         current = engine.chats.start(question[:TITLE_CHARS], document_ids=document_ids).id
     _write(
-        current, question, document_ids, turn=lambda: engine.chats.append(current, "user", question, beside=beside).id
+        current,
+        question,
+        document_ids,
+        turn=lambda: engine.store.conversations.append(current, "user", question, beside=beside).id,
     )
 
 
@@ -325,7 +328,7 @@ def _show_pending() -> None:
 def _show_written_elsewhere() -> None:
     """Show what is saved of an answer that another process of this installation writes, until it is complete."""
     current = conversation_id()
-    if current is None or not session.engine().store.answer_locks.is_locked(current):
+    if current is None or not session.engine().store.conversations.is_locked(current):
         st.rerun()
     (last,) = session.engine().chats.messages(current, last=1)
     _show_text_so_far(last.content if last.is_unfinished else "", _("Reading …"))

@@ -98,8 +98,8 @@ def _ask_again(conversation_id: uuid.UUID, message_id: uuid.UUID | None) -> None
                 st.caption(_("Was: {before}", before=escape(claim.before or "")))
     if not again.same and st.button(_("Save the new answer to the chat"), type="primary"):
         question = again.response.provenance.question if again.response.provenance else ""
-        engine.chats.append(conversation_id, "user", question)
-        engine.chats.append(conversation_id, "assistant", again.response.answer, again.response)
+        engine.store.conversations.append(conversation_id, "user", question)
+        engine.store.conversations.append(conversation_id, "assistant", again.response.answer, again.response)
         st.rerun()
 
 

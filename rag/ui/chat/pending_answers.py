@@ -112,7 +112,9 @@ class PendingAnswer:
     def _save(self, answer: types.AnswerResponse | str) -> None:
         if self._saved is None:
             text, response = (answer, None) if isinstance(answer, str) else (answer.answer, answer)
-            turn = self._engine.chats.append(self._conversation_id, "assistant", text, response, beside=self.beside)
+            turn = self._engine.store.conversations.append(
+                self._conversation_id, "assistant", text, response, beside=self.beside
+            )
             self._saved = turn.id
         else:
             self._engine.store.conversations.replace_answer(self._conversation_id, self._saved, answer)
@@ -137,7 +139,7 @@ def start(
     """
     key = (session.user_id() or "", conversation_id)
     with contextlib.ExitStack() as reserved:
-        if not reserved.enter_context(engine.store.answer_locks.lock(conversation_id)):
+        if not reserved.enter_context(engine.store.conversations.lock(conversation_id)):
             raise errors.ConflictError(_("An answer is being written in this chat. Wait until it is finished."))
         request = make_request()
         reserved.callback(_running.pop, key, None)

@@ -17,7 +17,7 @@ from rag.ui.viewer.citation_viewer import highlighted
 
 def choose_link() -> types.SharedAnswer | None:
     """Choose a shared answer, at first the one in the address; None if there is none."""
-    links = session.own_engine().answers.shared_with_me()
+    links = session.own_engine().store.answer_links.shared_with_me()
     link_id = st.query_params.get("link", "")
     chosen = next((link for link in links if str(link.id) == link_id), None)
     if link_id and chosen is None:

@@ -55,7 +55,7 @@ def chunks_by_page() -> None:
             document = documents[document_id]
             last = max(document.page_count, 1)
             number = int(st.number_input(_("Page"), 1, last, width=130, key=PAGE.format(document.id)))
-        chunks = session.engine().chunks.list(document.id, page_number=number)
+        chunks = session.engine().store.chunks.of_document(document.id, page_number=number)
         list_key = f"chunk-{number}-{chunks[0].id if chunks else ''}"
         position = _chunk_list(chunks, number, list_key) if chunks else None
         if not chunks:

@@ -17,7 +17,7 @@ People = Mapping[tuple[types.GranteeKind, str], types.Grantee]
 def choose_collection() -> None:
     """Choose between own and shared collections, if there are several."""
     names = own_collections()
-    for shared in session.own_engine().sharing.shared_with_me():
+    for shared in session.own_engine().store.shares.shared_with_me():
         name = _("Documents") if shared.index.name == types.DEFAULT_INDEX else shared.index.name
         names[str(shared.index.id)] = f"{name} · {shared.owner_name or shared.index.user_id}"
     if session.collection() not in names:

@@ -2,7 +2,7 @@
 
 import builtins
 import datetime as dt
-import logging
+import re
 import uuid
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,20 +12,94 @@ from rag import errors, export, types, vocabulary
 from rag.answering.extraction import answer_fit
 from rag.answering.extraction.answer_fit import Fit
 from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL
+from rag.answering.passages.table_text import declared_scales
 from rag.answering.tables.figure_rows import Statements
-from rag.engine.matrix import answer_agreement
+from rag.answering.text.analyzed_text import Text
+from rag.answering.text.numbers import Number, Scales, is_month, is_same
+from rag.answering.text.question_parts import asks_whether
 from rag.engine.questions.questions import Questions
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
 from rag.messages import N_
 from rag.store.users.audit_log import Subject
 
-logger = logging.getLogger(__name__)
-
 MAX_CHARS = 600
 """Maximum length of a cell's answer."""
 MODEL_SENTENCES = 2
 """Number of sentences of a language model's answer."""
+
+
+# --- whether two answers to the same question can both be right: yes against no, figure against figure ---
+
+_SAYS = re.compile(r"\W*(yes|no)\b(?!\s?\.\s?\d)", re.IGNORECASE)
+_LAST_WORD = re.compile(r"(?<![^\W\d_])([^\W\d_]+)\.?\s*$")
+
+
+class Reading(NamedTuple):
+    """The comparable content of an answer: yes or no for a yes/no question, else its main figure."""
+
+    says: bool | None = None
+    figure: Number | None = None
+    scales: Scales = None
+
+
+def read_answer(question: str, answer: str) -> Reading:
+    """Read the comparable content of `answer`; fields stay None where nothing can be told.
+
+    A yes/no question without a literal yes or no is answered no if a negation governs one of its words, else yes.
+    """
+    if asks_whether(question):
+        return Reading(says=_answers_yes(question, answer))
+    return Reading(figure=_figure(answer), scales=declared_scales(answer) or None)
+
+
+def agree(one: Reading, other: Reading) -> bool:
+    """Return whether two answers can both be right; answers that cannot be compared agree."""
+    if one.says is not None and other.says is not None:
+        return one.says == other.says
+    if one.figure is not None and other.figure is not None:
+        return is_same(one.figure, other.figure, one.scales) or is_same(other.figure, one.figure, other.scales)
+    return True
+
+
+def outliers(readings: Sequence[Reading]) -> set[int]:
+    """Return the indexes of `readings` outside the largest agreeing group, or of all that differ if there is a tie."""
+    groups: list[list[int]] = []
+    for number, reading in enumerate(readings):
+        if reading.says is None and reading.figure is None:
+            continue
+        group = next((group for group in groups if agree(readings[group[0]], reading)), None)
+        if group is None:
+            groups.append([number])
+        else:
+            group.append(number)
+    if len(groups) < 2:
+        return set()
+    most = max(map(len, groups))
+    largest = [group for group in groups if len(group) == most]
+    return {number for group in groups if len(largest) > 1 or group is not largest[0] for number in group}
+
+
+def _answers_yes(question: str, answer: str) -> bool | None:
+    if said := _SAYS.match(answer):
+        return said[1].casefold() == "yes"
+    asked, stated = Text(question), Text(answer)
+    if asked.negated or not stated.words:
+        return None
+    return not any(set(governed) & asked.content_keys for governed in stated.negated)
+
+
+def _figure(answer: str) -> Number | None:
+    found = [number for number in Text(answer).numbers if number.year is None and not _is_day(answer, number)]
+    return next((number for number in found if number.unit or number.scale), found[0] if found else None)
+
+
+def _is_day(text: str, number: Number) -> bool:
+    before = _LAST_WORD.search(text[: number.start])
+    return before is not None and is_month(before[1].casefold())
+
+
+# --- matrices ---
 
 
 def job_of(workspace: Workspace, matrix: types.Matrix) -> types.Job | None:
@@ -46,22 +120,14 @@ def start(workspace: Workspace, matrix: types.Matrix) -> types.Job:
         return present
     index_name = workspace.requested_index(types.DEFAULT_INDEX).name
     cells = len(matrix.questions) * len(matrix.lineage_ids)  # the weight of the job among the user's jobs
-    job = workspace.store.jobs.create("matrix", index_name, {"matrix_id": str(matrix.id), "cells": cells})
+    job = workspace.create_job("matrix", index_name, {"matrix_id": str(matrix.id), "cells": cells})
     workspace.store.matrices.set_job(matrix.id, job.id)
-    workspace.queue.enqueue_job(workspace.user_id, job.id)
     return job
 
 
-def refill_open_cells(workspace: Workspace, matrix_id: uuid.UUID) -> None:
-    """Start another job for cells that were added while the last one ran."""
-    for matrix in workspace.store.matrices.open(matrix_id=matrix_id):
-        start(workspace, matrix)
-
-
-def refill_for_document(workspace: Workspace, document: types.Document) -> None:
-    """Refill the matrices of a ready document whose content they have not asked yet."""
-    for matrix in workspace.store.matrices.open(lineage_id=document.lineage_id or document.id):
-        logger.info("matrix %s is filled for document %s", matrix.id, document.id)
+def refill(workspace: Workspace, *, matrix_id: uuid.UUID | None = None, lineage_id: uuid.UUID | None = None) -> None:
+    """Start filling a matrix, or those of a document, where cells are missing or outdated."""
+    for matrix in workspace.store.matrices.open(matrix_id=matrix_id, lineage_id=lineage_id):
         start(workspace, matrix)
 
 
@@ -85,12 +151,35 @@ class Matrices:
         self.fill(matrix.id)
         return self._workspace.store.matrices.get(matrix.id)
 
+    def ask(self, request: types.MatrixRequest | Mapping[str, Any]) -> types.FilledMatrix:
+        """Answer a matrix in this process without saving it. Documents that are not read yet have no cells.
+
+        Raises ValidationError, NotFoundError and ProviderError.
+        """
+        parsed = parse(types.MatrixRequest, request)
+        lineages = self._lineages(parsed.document_ids)
+        documents = self._workspace.store.matrices.documents(lineages)
+        cells = [
+            types.SavedCell(cell=self._answer_cell(document, number, question))
+            for document in documents
+            if document.status is types.DocumentStatus.READY
+            for number, question in enumerate(parsed.questions)
+        ]
+        matrix = types.Matrix(
+            id=uuid.uuid4(),
+            user_id=self._workspace.user_id,
+            name=parsed.name,
+            questions=parsed.questions,
+            lineage_ids=tuple(lineages),
+            created_at=dt.datetime.now(dt.UTC),
+        )
+        shown = _shown_cells(parsed.questions, documents, cells)
+        return types.FilledMatrix(matrix=matrix, documents=tuple(documents), cells=tuple(shown))
+
     def edit(self, matrix_id: uuid.UUID, request: types.MatrixEdit | Mapping[str, Any]) -> types.Matrix:
         """Change the name, documents or questions. New cells are filled; answers to unchanged questions are kept.
 
-        Raises:
-            errors.ValidationError: the request is malformed.
-            errors.NotFoundError: there is no such matrix or document; see `create`.
+        Raises ValidationError and NotFoundError.
         """
         parsed = parse(types.MatrixEdit, request)
         lineages = None if parsed.document_ids is None else self._lineages(parsed.document_ids)
@@ -122,11 +211,7 @@ class Matrices:
 
         Returns:
             The numbers of cells `answered`, `notFound` and `failed`; `waiting`, the names of skipped documents.
-
-        Raises:
-            errors.NotFoundError: the matrix is gone.
-            errors.CancelledError: the job was cancelled.
-            errors.ProviderError: a provider refuses or is down.
+        Raises NotFoundError, CancelledError and ProviderError.
         """
         store = self._workspace.store.matrices
         matrix = store.get(matrix_id)
@@ -158,7 +243,6 @@ class Matrices:
         }
 
     def _answer_cell(self, document: types.Document, number: int, question: types.MatrixQuestion) -> types.MatrixCell:
-        """Answer one question from one document. Raises ProviderError."""
         request = types.AnswerRequest(
             index_name=str(document.index_id),
             question=question.text,
@@ -169,7 +253,7 @@ class Matrices:
             item = answer_fit.requested_item(question.text)
             names = [item.place] if item and item.place else []
             # the pages of the document's own statement with the requested line item
-            pages = vocabulary.own_pages(self._workspace.store.pages.landmarks(document.id, names))
+            pages = vocabulary.own_pages(self._workspace.store.chunks.landmarks(document.id, names))
             content = _answer_fields(question.text, response, pages)
         except (errors.GroundingError, errors.NotFoundError) as error:  # concerns this document only
             content = {"status": "failed", "reason": error.message}
@@ -218,12 +302,10 @@ class Matrices:
 
 
 def _is_fresh(saved: types.SavedCell, document: types.Document) -> bool:
-    """Whether a cell was answered from the document's current content."""
     return saved.cell.status != "failed" and saved.cell.sha256 == document.sha256
 
 
 def _answer_fields(question: str, response: types.AnswerResponse, statements: Statements) -> dict[str, Any]:
-    """Return the fields of a cell: the best answer, its verdict and its place."""
     chosen = _best_citation(question, response, statements) if response.status == "ok" else None
     if chosen is None:
         return {"status": "not_found", "model": response.model}
@@ -288,8 +370,8 @@ def _best_citation(question: str, response: types.AnswerResponse, statements: St
 
 def _has_conflicting_figures(question: str, statements: Sequence[str]) -> bool:
     """Whether statements that may give the figure give different ones, such as of a segment and of the whole."""
-    first, *others = (answer_agreement.read(question, statement) for statement in statements)
-    return not all(answer_agreement.agree(first, other) for other in others)
+    first, *others = (read_answer(question, statement) for statement in statements)
+    return not all(agree(first, other) for other in others)
 
 
 def _fit(question: str, response: types.AnswerResponse, citation: types.Citation, statements: Statements) -> Fit | None:
@@ -324,7 +406,6 @@ def _row_text(row: types.QuotedRow) -> str:
 def _shown_cells(
     questions: Sequence[types.MatrixQuestion], documents: Iterable[types.Document], kept: Sequence[types.SavedCell]
 ) -> list[types.ShownCell]:
-    """Return the cells of `documents`, with outdated and conflicting ones marked."""
     by_lineage = {document.lineage_id: document for document in documents}
     cells = [saved for saved in kept if saved.cell.lineage_id in by_lineage]
     others = _conflicts_with_others(questions, [saved.cell for saved in cells])
@@ -346,7 +427,7 @@ def _conflict_with_previous(questions: Sequence[types.MatrixQuestion], saved: ty
     if before is None or "answered" not in (before.status, saved.cell.status):
         return None
     is_same_status = before.status == saved.cell.status
-    if is_same_status and answer_agreement.agree(_reading(questions, saved.cell), _reading(questions, before)):
+    if is_same_status and agree(_reading(questions, saved.cell), _reading(questions, before)):
         return None
     answer = before.answer if before.status == "answered" else "not found"
     return N_("Before it changed (version {version}): {told}").format(version=before.version, told=answer)
@@ -363,7 +444,7 @@ def _conflicts_with_others(
     messages = {}
     for number, column in columns.items():
         readings = [_reading(questions, cell) for cell in column]
-        for place in answer_agreement.outliers(readings):
+        for place in outliers(readings):
             says = readings[place].says
             if says is not None:
                 messages[column[place].lineage_id, number] = (
@@ -374,5 +455,5 @@ def _conflicts_with_others(
     return messages
 
 
-def _reading(questions: Sequence[types.MatrixQuestion], cell: types.MatrixCell) -> answer_agreement.Reading:
-    return answer_agreement.read(questions[cell.question].text, cell.value or cell.answer)
+def _reading(questions: Sequence[types.MatrixQuestion], cell: types.MatrixCell) -> Reading:
+    return read_answer(questions[cell.question].text, cell.value or cell.answer)

@@ -3,10 +3,11 @@
 Every process of the installation reads changes before its next step.
 """
 
+import json
+import logging
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import filelock
@@ -16,7 +17,96 @@ from pydantic import SecretStr
 from rag import errors, types
 from rag.messages import N_
 from rag.store.files.atomic_files import write_atomically
-from rag.store.settings.vendor_keys import VendorKeys
+
+KEYS_FILE_NAME = "keys.json"
+OWNER_ONLY = 0o600
+
+MIN_PRIORITY = 1
+"""The lowest priority of recommended key rings; others store nothing, or store it in clear text."""
+
+logger = logging.getLogger(__name__)
+
+
+class VendorKeys:
+    """The keys of one data folder, by setting."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / KEYS_FILE_NAME
+        self._service = f"pagelight {folder.absolute()}"
+
+    def put(self, name: str, secret: str) -> types.KeyPlace:
+        """Save a key, replacing an earlier one, and return where. Raises StoreError."""
+        if self._put_in_ring(name, secret):
+            self._write({**self._read(), name: None})
+            return types.KeyPlace.KEY_RING
+        self._write({**self._read(), name: secret})
+        return types.KeyPlace.FILE
+
+    def get(self, name: str, place: types.KeyPlace) -> SecretStr | None:
+        """Return the key; None if it no longer exists, or the key ring does not return it."""
+        if place is types.KeyPlace.FILE:
+            secret = self._read().get(name)
+        else:
+            secret = self._get_from_ring(name)
+        return SecretStr(secret) if secret else None
+
+    def remove(self, name: str) -> None:
+        """Delete a key from the key ring and the file. Raises StoreError."""
+        import keyring
+        from keyring.errors import KeyringError
+
+        self._write({**self._read(), name: None})
+        if self._get_from_ring(name) is None:
+            return
+        try:
+            keyring.delete_password(self._service, name)
+        except (KeyringError, OSError):
+            raise errors.StoreError(
+                N_("The key ring of this computer does not let the key be removed. Unlock it and try again.")
+            ) from None
+
+    def _put_in_ring(self, name: str, secret: str) -> bool:
+        """Save a key in the key ring and return whether it is there: some accept anything and store nothing."""
+        import keyring
+        from keyring.errors import KeyringError
+
+        if keyring.get_keyring().priority < MIN_PRIORITY:
+            return False
+        try:
+            keyring.set_password(self._service, name, secret)
+        except (KeyringError, OSError):
+            logger.warning("The key ring does not take %s: it goes into a file.", name.upper())
+            return False
+        return self._get_from_ring(name) == secret
+
+    def _get_from_ring(self, name: str) -> str | None:
+        import keyring
+        from keyring.errors import KeyringError
+
+        try:
+            return keyring.get_password(self._service, name)
+        except (KeyringError, OSError):
+            logger.warning("The key ring does not give %s. Is it locked?", name.upper())
+            return None
+
+    def _read(self) -> dict[str, str | None]:
+        try:
+            keys = json.loads(self._file.read_text("utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError):
+            raise errors.StoreError(
+                N_("{path} cannot be read. Correct its rights, or remove it."), path=self._file
+            ) from None
+        return {name: secret for name, secret in keys.items() if isinstance(secret, str)}
+
+    def _write(self, keys: dict[str, str | None]) -> None:
+        present = {name: secret for name, secret in keys.items() if secret is not None}
+        if present or self._file.exists():
+            write_atomically(self._file, json.dumps(present, indent=2), OWNER_ONLY)
+        if not present:
+            self._file.unlink(missing_ok=True)
+
 
 FILE_NAME = "settings.json"
 MODE = 0o644
@@ -24,22 +114,16 @@ LOCK_TIMEOUT_SECONDS = 10.0
 """How long another process may hold the lock."""
 
 
-class _File(pydantic.BaseModel):
-    """The content of the file: values of settings, places of keys, and dismissed notes."""
+class SavedPreferences(pydantic.BaseModel):
+    """The content of the file: chosen values and places of keys by setting, and dismissed notes; and the keys.
+
+    A key that the key ring does not return is in `keys` only.
+    """
 
     choices: dict[str, str] = {}
     keys: dict[str, types.KeyPlace] = {}
     dismissed: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True)
-class SavedPreferences:
-    """Chosen values by setting. A key that the key ring does not return is in `places` only."""
-
-    choices: Mapping[str, str] = field(default_factory=dict)
-    places: Mapping[str, types.KeyPlace] = field(default_factory=dict)
-    keys: Mapping[str, SecretStr] = field(default_factory=dict)
-    dismissed: frozenset[str] = frozenset()
+    secrets: dict[str, SecretStr] = pydantic.Field(default={}, exclude=True)
 
 
 class Preferences:
@@ -55,9 +139,7 @@ class Preferences:
     def get(self) -> SavedPreferences:
         """Return the current preferences. The key ring is only read after a change.
 
-        Raises:
-            errors.ConfigError: the file was damaged.
-            errors.StoreError: it, or the one with the keys, cannot be read.
+        Raises ConfigError and StoreError.
         """
         with self._lock:
             version = self._current_version()
@@ -103,14 +185,13 @@ class Preferences:
     def _load(self) -> SavedPreferences:
         file = self._read()
         secrets = {setting: self._keys.get(setting, place) for setting, place in file.keys.items()}
-        keys = {setting: secret for setting, secret in secrets.items() if secret is not None}
-        return SavedPreferences(choices=file.choices, places=file.keys, keys=keys, dismissed=file.dismissed)
+        return file.model_copy(update={"secrets": {setting: secret for setting, secret in secrets.items() if secret}})
 
-    def _read(self) -> _File:
+    def _read(self) -> SavedPreferences:
         try:
-            return _File.model_validate_json(self._file.read_text("utf-8"))
+            return SavedPreferences.model_validate_json(self._file.read_text("utf-8"))
         except FileNotFoundError:
-            return _File()
+            return SavedPreferences()
         except OSError as error:
             raise self._unreadable() from error
         except ValueError:
@@ -123,7 +204,7 @@ class Preferences:
         return errors.StoreError(N_("{path} cannot be read. Correct its rights, or remove it."), path=self._file)
 
     @contextmanager
-    def _changing(self) -> Iterator[_File]:
+    def _changing(self) -> Iterator[SavedPreferences]:
         """Give the content of the file for changes, locked against other processes, and save it."""
         lock = self._file.with_suffix(".lock")
         try:

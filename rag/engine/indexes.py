@@ -1,25 +1,16 @@
-"""Re-embed an index with another model: build beside the old vectors, compare, switch, drop.
-
-The chunks stay; each model's vectors are a generation. Documents without vectors are queried repeatedly until there
-are none, so an interrupted build resumes, and documents that change meanwhile are embedded before the switch.
-"""
+"""Indexes: their contents, models, statistics and problems."""
 
 import builtins
+import shlex
 import uuid
-from collections.abc import Sequence
-from pathlib import Path
 
-from rag import errors, evaluation, ingestion, providers, retrieval, types
-from rag.engine.questions.search import Search
+from rag import errors, ingestion, providers, types
+from rag.engine.library.documents import Documents
 from rag.engine.workspace import Workspace
 from rag.messages import N_
 
 MAX_ROUNDS = 100
 """Maximum number of passes before a build gives up because documents keep changing."""
-RECALL_CUTOFF = 5
-"""Number of hits for recall."""
-COMPARISON_TOP_K = 20
-"""Number of hits for the reciprocal rank."""
 
 STAGE = "chunks"
 """Stage name in progress reports."""
@@ -105,58 +96,6 @@ class EmbeddingGenerations:
 
     # --- switching ---
 
-    def compare(self, questions_file: Path, generation: int | None = None) -> types.GenerationComparison:
-        """Compare retrieval with the active and a candidate generation (default: the latest) on a JSONL question file.
-
-        Raises:
-            errors.SourceError: the file cannot be read.
-            errors.ValidationError: it has no question on a document of the index.
-            errors.IndexError: there is no candidate, or it is incomplete.
-        """
-        active = next(current for current in self.list() if current.state is types.GenerationState.ACTIVE)
-        candidate = self._candidate(generation)
-        if candidate.progress.done < candidate.progress.total:
-            raise errors.IndexError(
-                N_("Not every chunk has a vector of {model} yet. Finish the build first: {command}"),
-                model=candidate.space.name,
-                command=f"pagelight reembed --model {candidate.space.name}",
-            )
-        documents = self._store.documents.list(self._index.id)
-        present = {document.name for document in documents}
-        scored = [question for question in evaluation.load_questions(questions_file) if question.is_scored]
-        questions = [question for question in scored if question.file_name in present]
-        if not questions:
-            raise errors.ValidationError(
-                N_(
-                    "No question in {file} is about a document of the index {name} and names the pages that answer it. "
-                    "Check the names of the files in it."
-                ),
-                file=questions_file,
-                name=repr(self._index.name),
-            )
-        return types.GenerationComparison(
-            questions=len(questions),
-            missing=tuple(sorted({question.file_name for question in scored} - present)),
-            active=self._score(active, questions),
-            candidate=self._score(candidate, questions),
-        )
-
-    def _score(
-        self, generation: types.EmbeddingGeneration, questions: builtins.list[evaluation.Question]
-    ) -> types.GenerationScore:
-        index = self._index.model_copy(update={"space": generation.space, "generation": generation.generation})
-        options = types.RetrievalOptions(top_k=COMPARISON_TOP_K, min_score=0.0)
-
-        def find(question: evaluation.Question) -> Sequence[types.Hit]:
-            request = types.SearchRequest(index_name=index.name, query=question.question, retrieval=options)
-            return Search(self._workspace, index, request).run(retrieval.Query(request.query)).results
-
-        rows = evaluation.retrieval.ask(questions, find)
-        measures = evaluation.retrieval.score(questions, rows, (RECALL_CUTOFF,)).means
-        return types.GenerationScore(
-            generation=generation, recall_at_5=measures[f"recall@{RECALL_CUTOFF}"], mrr=measures["mrr"]
-        )
-
     def switch(self, generation: int | None = None) -> types.Index:
         """Search with another generation (by default the latest) from now on.
 
@@ -196,7 +135,6 @@ class EmbeddingGenerations:
         return dropped
 
     def _numbered(self, number: int) -> types.EmbeddingGeneration:
-        """Return the generation with that number. Raises NotFoundError."""
         for generation in self.list():
             if generation.generation == number:
                 return generation
@@ -229,3 +167,93 @@ def _changing_too_fast(index: types.Index) -> errors.IndexError:
         ),
         name=repr(index.name),
     )
+
+
+CROSS_ENCODER = "local:ms-marco-MiniLM-L-12-v2"
+MAX_REPAIRED = 1000
+"""Maximum number of documents queued at once; the next check finds the rest."""
+
+
+class Indexes:
+    """One user's indexes."""
+
+    def __init__(self, workspace: Workspace, documents: Documents) -> None:
+        self._workspace = workspace
+        self._documents = documents
+
+    def list(self) -> builtins.list[types.Index]:
+        """Return all indexes by name."""
+        return self._workspace.store.indexes.list()
+
+    def ensure(self, name: str = types.DEFAULT_INDEX) -> types.Index:
+        """Return the index by name or id; create it if there is none.
+
+        Raises IndexError if `RAG_EMBED_MODEL` names another embedding model than the one of its documents.
+        """
+        return self._workspace.ensure_index(name)
+
+    def follow_settings(self, name: str = types.DEFAULT_INDEX) -> types.Index:
+        """Apply the current embedding model to an empty index; one with documents keeps its own."""
+        try:
+            return self._workspace.create_or_update_index(name)
+        except errors.IndexError:
+            return self._workspace.find_index(name)
+
+    def models(self, name: str = types.DEFAULT_INDEX) -> dict[str, str]:
+        """Return the models that embed, write answers and rerank, as `provider:model`."""
+        llm = self._workspace.models.language_model()
+        return {
+            "embedding": self._workspace.ensure_index(name).space.name,
+            "answers": llm.metadata.model_name if llm else providers.EXTRACTIVE,
+            "reranking": CROSS_ENCODER,
+        }
+
+    def generations(self, name: str = types.DEFAULT_INDEX) -> EmbeddingGenerations:
+        """Return the embedding generations of an index. Raises NotFoundError."""
+        return EmbeddingGenerations(self._workspace, self._workspace.find_index(name))
+
+    # --- statistics ---
+
+    def stats(self, name: str = types.DEFAULT_INDEX) -> types.IndexStats:
+        """Return the statistics of an index. Raises NotFoundError."""
+        stats = self._workspace.store.indexes.stats(self._workspace.requested_index(name).id)
+        return stats.model_copy(update={"advice": self._advice(stats)})
+
+    def _advice(self, stats: types.IndexStats) -> str | None:
+        """Suggest a multilingual model if most chunks are in languages that the index's model does not support."""
+        space = stats.index.space
+        supported = self._workspace.models.languages(space)
+        foreign = sum(chunks for language, chunks in stats.languages.items() if language not in supported)
+        if not supported or foreign * 2 <= sum(stats.languages.values()):
+            return None
+        name = providers.MULTILINGUAL_DOWNLOAD
+        commands = (
+            f"pagelight models download {name}",
+            f"pagelight reembed --index {shlex.quote(stats.index.name)} --model folder:{name}",
+        )
+        return N_(
+            "{model} does not speak the language of most of this text. A multilingual model, which runs on this "
+            "machine, finds more: {command}"
+        ).format(model=space.name, command=" && ".join(commands))
+
+    def wordless(self, name: str = types.DEFAULT_INDEX) -> types.WordlessSummary:
+        """Return the pages of ready documents without text, and the documents that have the most of them."""
+        return self._workspace.store.indexes.wordless(self._workspace.requested_index(name).id)
+
+    # --- problems of documents ---
+
+    def findings(self, name: str = types.DEFAULT_INDEX) -> builtins.list[types.HealthFinding]:
+        """Return the problems of an index, each with its first documents; documents being read are left out."""
+        return self._workspace.store.indexes.findings(self._workspace.requested_index(name).id)
+
+    def repair(self, kind: types.FindingKind, name: str = types.DEFAULT_INDEX) -> builtins.list[uuid.UUID]:
+        """Queue the documents of a finding to be read again, and return their ids. They stay searchable as they are.
+
+        Raises ValidationError if re-reading does not help; the owner has to act.
+        """
+        if kind not in types.REPAIRABLE:
+            raise errors.ValidationError(N_("Reading again does not help these. Give each its password."))
+        index = self._workspace.requested_index(name)
+        findings = self._workspace.store.indexes.findings(index.id, kind=kind, most=MAX_REPAIRED)
+        documents = [document for finding in findings for document in finding.documents]
+        return [self._documents.retry(document.document_id).id for document in documents]

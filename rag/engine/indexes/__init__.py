@@ -1,1 +1,0 @@
-"""Indexes of a user: models, statistics and health."""

@@ -1,1 +1,0 @@
-"""Background jobs and the worker that runs them."""

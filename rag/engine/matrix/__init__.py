@@ -1,1 +1,0 @@
-"""Matrices: a table of questions and documents."""

@@ -1,1 +1,0 @@
-"""Preferences of an installation and keys of vendors."""

@@ -10,15 +10,14 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rag import types
 from rag.messages import N_
 from rag.parsing.pdf.character_cleaning import UNKNOWN, normalize_drawing
 from rag.parsing.pdf.pages import PageContent
-from rag.parsing.pdf.word_boundaries import Word, glued_words, split_words
 from rag.parsing.second_reading import SecondReading
 
 WINDOW_CHARS = 20_000
@@ -30,7 +29,7 @@ LONG_WORD_CHARS = 24
 MIN_SHARE = 0.5
 """Least share of a word's characters to count as its part; any share of a long word counts."""
 MAX_PLACES = 50
-"""Maximum number of missing places and of word errors to report."""
+"""Maximum number of missing places to report."""
 EXCERPT_CHARS = 80
 """Reported length of a missing text."""
 
@@ -58,22 +57,13 @@ class CompletenessCheck:
         self._found: list[str] = []
         self._characters = 0
         self._missing: list[types.Missing] = []
-        self._words = 0
-        self._glued_words = 0
-        self._split_words = 0
-        self._word_errors: list[types.WordError] = []
 
-    def add(
-        self,
-        page: PageContent,
-        page_words: Callable[[int], Iterable[Sequence[Any]]] = lambda _: (),
-    ) -> None:
-        """Compare the next page; `page_words` extracts a page's words with PyMuPDF."""
+    def add(self, page: PageContent) -> None:
+        """Compare the next page."""
         lines = [line.text for block in page.blocks for line in block.lines]
         self._add_remarks(page)
         if self._second_reading:
             self._second_reading.add(page.info.number, lines)
-        self._add_words(page, lines, page_words)
         if self._texts is not None:
             self._found += lines
             return
@@ -94,31 +84,6 @@ class CompletenessCheck:
             if block.kind in types.NO_EVIDENCE:
                 kind: types.RemarkKind = "struck" if block.kind is types.BlockKind.STRUCK else "hidden"
                 self._remarks[kind][number] += sum(len("".join(line.text.split())) for line in block.lines)
-
-    def _add_words(
-        self, page: PageContent, lines: Sequence[str], page_words: Callable[[int], Iterable[Sequence[Any]]]
-    ) -> None:
-        """Compare the words; MuPDF's are extracted only if the lines have a word that no run has."""
-        runs = " ".join(page.runs).split()
-        self._words += len(runs)
-        if set(" ".join(lines).split()).issubset(runs):
-            return
-        expected = [
-            Word(text, (x0, y0, x1, y1))
-            for x0, y0, x1, y1, word, *_ in page_words(page.info.number)
-            for text in to_words(word)
-        ]
-        normal = [to_words(line) for line in lines]
-        apart = {pair for run in page.runs for pair in pairwise(to_words(run))}
-        glued = glued_words(expected, normal)
-        split = [word for word in split_words(expected, normal) if not apart.issuperset(pairwise(word.read.split()))]
-        self._glued_words += len(glued)
-        self._split_words += len(split)
-        room = MAX_PLACES - len(self._word_errors)
-        place = f"page {page.info.number}"
-        self._word_errors += [
-            types.WordError(place=place, read=w.read, expected=w.expected) for w in [*glued, *split][:room]
-        ]
 
     def result(self) -> types.Completeness:
         """Return the completeness of all pages together."""
@@ -145,10 +110,6 @@ class CompletenessCheck:
                     )
                     for kind, pages in self._remarks.items()
                 ),
-                "words": self._words,
-                "glued_words": self._glued_words,
-                "split_words": self._split_words,
-                "word_errors": tuple(self._word_errors),
             }
         )
 

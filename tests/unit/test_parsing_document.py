@@ -9,14 +9,14 @@ from rag.parsing.pdf.mupdf import pymupdf
 from rag.parsing.pdf.pages import PageContent
 from rag.parsing.pdf.text_runs import Direction, Piece
 from rag.parsing.worker import protocol
-from rag.types import BlockKind, Line, PageInfo, ParsedDocument, ParsingConfig, Rect
+from rag.types import BlockKind, Line, PageInfo, ParsedDocument, Rect
 from tests import pdfs
 
 
-def parse(folder: Path, content: bytes, *, accurate: bool = False) -> ParsedDocument:
+def parse(folder: Path, content: bytes) -> ParsedDocument:
     path = folder / "rendition.pdf"
     path.write_bytes(content)
-    return parsing.parse_rendition(path, ParsingConfig(layout="accurate" if accurate else "fast"))
+    return parsing.parse_rendition(path)
 
 
 def lines(document: ParsedDocument) -> list[Line]:
@@ -239,13 +239,6 @@ def test_what_is_drawn_twice_is_read_once(tmp_path: Path) -> None:
 
 def test_ligatures_come_apart(tmp_path: Path) -> None:
     assert texts(parse(tmp_path, pdfs.ligatures())) == ["The office was five miles away."]
-
-
-def test_the_layout_model_sees_tables_too(tmp_path: Path) -> None:
-    document = parse(tmp_path, pdfs.table(ruled=True), accurate=True)
-    assert [line.text for block in document.blocks if block.kind is BlockKind.TABLE for line in block.lines] == [
-        "\t".join(row) for row in pdfs.TABLE
-    ]
 
 
 def test_a_missing_file_and_a_file_that_is_no_pdf(tmp_path: Path) -> None:

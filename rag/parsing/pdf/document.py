@@ -30,7 +30,7 @@ MAX_SHARE = 0.5
 """A first or last block of more pages than this share is a running header or footer at any height."""
 
 
-def parse_rendition(path: Path, config: types.ParsingConfig | None = None) -> types.ParsedDocument:
+def parse_rendition(path: Path) -> types.ParsedDocument:
     """Parse the PDF at `path`.
 
     Raises:
@@ -39,11 +39,11 @@ def parse_rendition(path: Path, config: types.ParsingConfig | None = None) -> ty
     """
     with open_pdf(path) as document:
         file_metadata = metadata.read_metadata(document)
-        parsed = assemble(iter_pages(document, config or types.ParsingConfig()), file_metadata.title)
+        parsed = assemble(iter_pages(document), file_metadata.title)
     return parsed.model_copy(update={"author": file_metadata.author, "dated": file_metadata.dated})
 
 
-def iter_pages(document: Any, config: types.ParsingConfig) -> Iterator[PageContent]:
+def iter_pages(document: Any) -> Iterator[PageContent]:
     """Yield every page's content; a page that fails has an error and no blocks."""
     labels: list[str | None] = [None] * document.page_count
     try:
@@ -52,7 +52,7 @@ def iter_pages(document: Any, config: types.ParsingConfig) -> Iterator[PageConte
     except MUPDF_ERRORS:
         pass  # a damaged page, or a damaged list of labels
     for index, label in enumerate(labels):
-        yield parse_page(document, index, label=label, use_model=config.layout == "accurate")
+        yield parse_page(document, index, label=label)
 
 
 def assemble(pages: Iterable[PageContent], metadata_title: str | None = None) -> types.ParsedDocument:

@@ -4,7 +4,7 @@ import re
 import unicodedata
 
 BREAK = "\u200b"
-"""Zero width space: the only place inside a word where MuPDF breaks a line."""
+"""Zero width space. MuPDF breaks a line there; its own `overflow-wrap: break-word` cuts off words of several fonts."""
 LONGEST_RUN = 24
 """Longer runs, in characters, may be broken …"""
 PIECE = 8

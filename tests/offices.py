@@ -5,8 +5,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from rag.parsing import conversion, file_types
-from rag.parsing import convert as converting
+from rag.parsing import conversion, file_types, renditions
 from rag.parsing.archive.unpacking import Unpacking
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import ParsingConfig, Unpacked
@@ -43,7 +42,7 @@ def convert(folder: Path, content: bytes, kind: str, config: ParsingConfig) -> c
     """Convert a file without attachments."""
     (folder / "source").write_bytes(content)
     nothing = Unpacking("source", folder, Unpacked(), config)
-    return converting.convert(folder / "source", kind, config, nothing, lambda pages: None)
+    return renditions.convert(folder / "source", kind, config, nothing, lambda pages: None)
 
 
 def archive(parts: Mapping[str, str | bytes]) -> bytes:

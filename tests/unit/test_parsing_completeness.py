@@ -10,14 +10,13 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from rag import parsing
-from rag.parsing.completeness import CompletenessCheck, measure
+from rag.parsing.completeness import CompletenessCheck, SecondReading, measure
 from rag.parsing.conversion import Conversion
 from rag.parsing.html import text_files
 from rag.parsing.html.layout import MAX_SIDE_PT
 from rag.parsing.pdf.document import iter_pages
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.parsing.pdf.pages import parse_page
-from rag.parsing.second_reading import SecondReading
 from rag.types import BlockKind, Completeness, Line, ParsedDocument, Passage
 from tests import pdfs
 

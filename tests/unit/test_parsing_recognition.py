@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from rag import parsing
-from rag.parsing import languages
-from rag.parsing.ocr import pictures, processes, tesseract, text_layer
+from rag.parsing.ocr import languages, pictures, processes, tesseract, text_layer
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import ParsedDocument, ParsingConfig
 from tests import pdfs

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 from lxml import etree
 from lxml import html as parser
 
-from rag.parsing.html import missing_glyphs
-from rag.parsing.html.line_breaks import breakable
+from rag.parsing.html import characters
+from rag.parsing.html.characters import breakable
 from rag.parsing.html.styles import Style, Styles
 
 MAX_DEPTH = 40
@@ -259,7 +259,7 @@ def _field(element: Any) -> str:
 def escaped(text: str) -> str:
     """Escape text for MuPDF, which decodes character references twice unless an element interrupts them."""
     text = breakable(_NOT_TEXT.sub("", text).replace("\x85", " "))  # the next-line sign of mainframes has no glyph
-    return missing_glyphs.marked(_REFERENCE.sub("&amp;<span></span>", escaping.escape(text, quote=False)))
+    return characters.marked(_REFERENCE.sub("&amp;<span></span>", escaping.escape(text, quote=False)))
 
 
 def _attributes(element: Any, *, is_flat: bool, is_struck: bool) -> str:

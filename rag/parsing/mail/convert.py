@@ -1,7 +1,13 @@
-"""Convert mails to PDF: headers, text, and the list of attachments, which become documents of their own."""
+"""Convert mails and mailboxes (mbox, RFC 4155) to PDF.
 
+A mail has headers, text, and the list of attachments, a mailbox the list of its mails; these become documents.
+"""
+
+import email
 import html
 import io
+import mailbox
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -16,6 +22,9 @@ from rag.parsing.mail import eml
 from rag.parsing.mail.eml import Attachment, Message
 
 _SHOWN_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/bmp", "image/tiff"})
+_QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)
+"""Lines of a mail that would begin another one in a mailbox."""
+MAX_SUBJECT_CHARS = 80
 
 
 def to_pdf(source: Path, mime_type: str, unpacking: Unpacking) -> Conversion:
@@ -82,3 +91,16 @@ def _plain_to_html(text: str) -> str:
     """Return plain text as HTML that keeps its lines and its paragraphs."""
     lines = [html.escape(line).replace("  ", " \N{NO-BREAK SPACE}") for line in text.expandtabs(4).splitlines()]
     return f"<div>{'<br>'.join(lines)}</div>"
+
+
+def mailbox_to_pdf(source: Path, unpacking: Unpacking) -> Conversion:
+    """List the mails of the mailbox at `source` on pages, and store them with `unpacking`."""
+    box = mailbox.mbox(source, create=False)
+    try:
+        for number, key in enumerate(box.iterkeys(), start=1):
+            content = b"" if unpacking.full else _QUOTED.sub(rb"\1", box.get_bytes(key))
+            subject = eml.header(email.message_from_bytes(content, policy=eml.POLICY), "Subject")
+            unpacking.take(f"{number:04} {subject[:MAX_SUBJECT_CHARS] or 'mail'}.eml", io.BytesIO(content))
+    finally:
+        box.close()
+    return file_list.to_pdf(unpacking.name, "mail", unpacking.parts)

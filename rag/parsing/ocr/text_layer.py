@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 from rag import types
 from rag.messages import N_
-from rag.parsing import languages
-from rag.parsing.ocr import packaged, pictures, tesseract
+from rag.parsing.ocr import languages, packaged, pictures, tesseract
 from rag.parsing.ocr.processes import Processes, RecognitionError
 from rag.parsing.pdf import character_cleaning
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS, display_matrix, from_display, pymupdf, to_rect

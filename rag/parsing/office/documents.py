@@ -16,16 +16,14 @@ from rag.parsing.archive import file_list
 from rag.parsing.archive.unpacking import Unpacking
 from rag.parsing.conversion import Conversion
 from rag.parsing.encoding import decode
-from rag.parsing.html import markup, source_text
+from rag.parsing.html import markup, text_files
 from rag.parsing.html.layout import lay_out
 from rag.parsing.mail import eml
-from rag.parsing.office import embedded, epub, metadata, odf, pandoc, paragraphs, rtf
-from rag.parsing.office.contents import Contents
+from rag.parsing.office import docx, embedded, epub, odf, pandoc, paragraphs, rtf
+from rag.parsing.office.docx_rewriting import placeholder
 from rag.parsing.office.embedded import EmbeddedFile
 from rag.parsing.office.package import Package
-from rag.parsing.office.paragraphs import Paragraph
-from rag.parsing.office.word import docx
-from rag.parsing.office.word.rewriting import placeholder
+from rag.parsing.office.paragraphs import Contents, Paragraph
 
 MAX_IMPORT_DEPTH = 3
 """Documents imported into imported documents deeper than this are left out."""
@@ -76,7 +74,7 @@ def read(source: Path, mime_type: str, *, depth: int = 0) -> Contents:
     if mime_type == file_types.RTF:
         return rtf.read(source.read_bytes())
     with Package(source) as package:
-        about = metadata.read(package)
+        about = package.metadata()
         if mime_type == file_types.DOCX:
             return _with_imports(docx.read(package), depth)._replace(about=about)
         if mime_type == file_types.ODT:
@@ -99,7 +97,7 @@ def _with_imports(contents: Contents, depth: int) -> Contents:
                     result += document.paragraphs
                     unread += document.files
                 elif (page := _markup(path, kind)) is not None:
-                    parts = source_text.read_html(page)
+                    parts = text_files.read_html(page)
                     result += (Paragraph(paragraphs.BODY, part.text, part.is_heading) for part in parts)
                 else:
                     unread.append(EmbeddedFile(PurePosixPath(paragraph.text).name, imports[paragraph.text]))

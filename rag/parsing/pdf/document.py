@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rag import types
-from rag.parsing import metadata, titles
+from rag.parsing import metadata
 from rag.parsing.pdf import page_labels
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS, open_pdf
 from rag.parsing.pdf.pages import PageContent, parse_page
@@ -68,13 +68,13 @@ def assemble(pages: Iterable[PageContent], metadata_title: str | None = None) ->
         running = [_is_running(raw, repeated) for raw in content.blocks]
         rows = tables.read_page(content.blocks, running)
         for index, raw in enumerate(content.blocks):
-            heads = _key(raw) not in repeated and not titles.is_letterhead(_text(raw), content.info.number)
+            heads = _key(raw) not in repeated and not metadata.is_letterhead(_text(raw), content.info.number)
             is_sheet_name = content.has_grid and raw.kind is types.BlockKind.HEADING
             level = 1 if is_sheet_name else _level(raw, body, levels) if heads else None
             blocks.append(_number(raw, content.info.number, number, level, rows.get(index)))
             number += len(raw.lines)
     return types.ParsedDocument(
-        title=titles.find_title(metadata_title, blocks),
+        title=metadata.find_title(metadata_title, blocks),
         pages=page_labels.add_printed_labels([content.info for content in contents], blocks),
         blocks=tuple(blocks),
     )

@@ -6,19 +6,13 @@ from typing import Any, NamedTuple
 
 from rag import types
 from rag.messages import N_
-from rag.parsing.annotations.comments import read_comments
 from rag.parsing.ocr import pictures
-from rag.parsing.pdf import (
-    character_cleaning,
-    line_numbers,
-    reading_order,
-    text_lines,
-    text_runs,
-)
+from rag.parsing.pdf import character_cleaning, reading_order, text_lines, text_runs
+from rag.parsing.pdf.comments import read_comments
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS, to_rect
 from rag.parsing.pdf.text_runs import Direction, Piece, Rule
 from rag.parsing.sheets.page_grid import PageGrid
-from rag.parsing.tables import glued_cells, ruled_tables, table_grid
+from rag.parsing.tables import ruled_tables, table_grid
 
 MAX_UNKNOWN_MARKS = 3
 """Unknown glyphs alone in a line that may be a mark such as a tick; more are a line that cannot be read."""
@@ -68,7 +62,7 @@ def parse_page(document: Any, index: int, *, label: str | None = None) -> PageCo
         runs = [*(piece.text for piece in content), *noted]
         plain = [piece for piece in content if piece.kind is types.BlockKind.TEXT]
         own, recognised = pictures.split_recognised(
-            glued_cells.split_glued(page, source, plain), pictures.recognised_boxes(page)
+            text_runs.split_glued(page, source, plain), pictures.recognised_boxes(page)
         )
         blocks = [*(_sheet_blocks(grid, own, rules, box) if grid is not None else page_blocks(own, rules, box))]
         apart = [(types.BlockKind.PICTURE, words) for words in recognised] + [
@@ -123,7 +117,7 @@ def page_blocks(pieces: Sequence[Piece], rules: Sequence[Rule], page_box: types.
     for direction, _ in by_direction.most_common():
         of_direction = [piece for piece in pieces if piece.direction is direction]
         if direction is Direction.RIGHT:
-            numbers, text = line_numbers.split_line_numbers(of_direction)
+            numbers, text = reading_order.split_line_numbers(of_direction)
             yield from _upright_blocks(text, rules, page_box)
             yield from text_lines.make_blocks(text_lines.make_rows(numbers))
             continue

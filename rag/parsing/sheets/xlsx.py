@@ -11,7 +11,7 @@ from typing import Any
 from lxml import etree
 
 from rag.messages import N_
-from rag.parsing.office import charts, embedded, metadata
+from rag.parsing.office import charts, embedded
 from rag.parsing.office.package import Package, damaged, local
 from rag.parsing.sheets.cell_names import cell_area
 from rag.parsing.sheets.number_formats import BUILTIN, GENERAL, formatted
@@ -39,7 +39,7 @@ def read(source: Path) -> Workbook:
     with Package(source) as package:
         try:
             sheets = list(_Reader(package).sheets())
-            return Workbook(sheets, metadata.read(package), tuple(embedded.of_office_open_xml(package)))
+            return Workbook(sheets, package.metadata(), tuple(embedded.of_office_open_xml(package)))
         except _FAILURES as error:
             raise damaged(N_("workbook"), error) from error
 

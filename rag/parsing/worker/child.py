@@ -14,9 +14,9 @@ from rag import errors, types
 from rag.messages import N_
 from rag.parsing import completeness, metadata, renditions
 from rag.parsing.archive.unpacking import Unpacking
+from rag.parsing.completeness import SecondReading
 from rag.parsing.pdf import document
 from rag.parsing.pdf.mupdf import map_mupdf_errors, open_pdf
-from rag.parsing.second_reading import SecondReading
 from rag.parsing.worker import cpu_clock, protocol
 
 CHARACTERS_PER_PAGE = 3500

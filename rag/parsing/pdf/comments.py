@@ -8,8 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from rag import types
-from rag.parsing.annotations import page_annotations
-from rag.parsing.pdf import character_cleaning
+from rag.parsing.pdf import annotations, character_cleaning
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS, display_matrix, pymupdf, to_rect
 from rag.parsing.pdf.text_lines import RawBlock, RawLine, bounds
 from rag.parsing.pdf.text_runs import read_page, to_display
@@ -52,7 +51,7 @@ def read_comments(page: Any) -> list[RawBlock]:
     """Return a block for each comment on the page, from top to bottom, each followed by the replies to it."""
     found: dict[int, _Comment] = {}
     marked = _MarkedWords(page)
-    for annotation in page_annotations.comments(page):
+    for annotation in annotations.comments(page):
         try:
             comment = _read(annotation, marked)
         except MUPDF_ERRORS:
@@ -68,13 +67,13 @@ def read_comments(page: Any) -> list[RawBlock]:
 
 def _read(annotation: Any, marked: "_MarkedWords") -> _Comment | None:
     kind = mupdf.pdf_annot_type(annotation)
-    content = page_annotations.content(annotation)
+    content = annotations.content(annotation)
     if kind not in _KINDS or not content:
         return None
     dictionary = mupdf.pdf_annot_obj(annotation)
-    is_group = page_annotations.name(annotation, "RT") == "Group"
+    is_group = annotations.name(annotation, "RT") == "Group"
     parent = 0 if is_group else int(mupdf.pdf_to_num(mupdf.pdf_dict_gets(dictionary, "IRT")))
-    author = " ".join(page_annotations.text(annotation, "T").split())
+    author = " ".join(annotations.text(annotation, "T").split())
     quads = _quads(annotation)
     words = "" if parent else marked.words(quads)
     head = "Reply" if parent else _KINDS[kind]
@@ -83,10 +82,10 @@ def _read(annotation: Any, marked: "_MarkedWords") -> _Comment | None:
     return _Comment(
         number=mupdf.pdf_to_num(dictionary),
         parent=parent,
-        is_hidden=page_annotations.is_hidden(annotation),
+        is_hidden=annotations.is_hidden(annotation),
         head=head,
         content=content[:MAX_COMMENT_CHARS],
-        box=bounds(quads) if quads else page_annotations.box(annotation),
+        box=bounds(quads) if quads else annotations.box(annotation),
     )
 
 

@@ -7,12 +7,10 @@ from typing import Any
 from lxml import etree
 
 from rag.parsing.office import charts, embedded, paragraphs
-from rag.parsing.office.contents import Contents
+from rag.parsing.office.docx_rewriting import NOTE_NUMBER, Rewriting, imported_part
+from rag.parsing.office.docx_styles import Numbering, Styles, W, is_on
 from rag.parsing.office.package import Package, local
-from rag.parsing.office.paragraphs import Changes, Paragraph
-from rag.parsing.office.word.numbering import Numbering
-from rag.parsing.office.word.rewriting import NOTE_NUMBER, Rewriting, imported_part
-from rag.parsing.office.word.styles import Styles, W, is_on
+from rag.parsing.office.paragraphs import Changes, Contents, Paragraph
 
 _CHARTS = r"word/charts/chart(Ex)?\d*\.xml"
 _UNSEEN = frozenset({"Fallback", "instrText", "delInstrText", "sdtPr", "sdtEndPr", "customXmlPr"})

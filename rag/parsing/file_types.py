@@ -32,7 +32,6 @@ CSV = "text/csv"
 TSV = "text/tab-separated-values"
 SHEETS = frozenset({XLSX, XLS, ODS, CSV, TSV})
 EML, MSG, MBOX, ZIP = types.MAIL, types.OUTLOOK_MAIL, types.MAILBOX, types.ARCHIVE
-ICS = "text/calendar"
 HTML = "text/html"
 MARKDOWN = "text/markdown"
 TEXT = "text/plain"
@@ -69,7 +68,6 @@ MIME_TYPE_BY_SUFFIX = {
     ".eml": EML,
     ".msg": MSG,
     ".mbox": MBOX,
-    ".ics": ICS,
     ".zip": ZIP,
     ".txt": TEXT,
     ".text": TEXT,
@@ -109,7 +107,6 @@ _HTML_START = re.compile(
     rb"^\s*(<!--.*?-->\s*)*(<\?xml[^>]*\?>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.I | re.S
 )
 _SVG_START = re.compile(rb"^\s*(<\?xml[^>]*\?>\s*)?(<!--.*?-->\s*|<!doctype svg[^>]*>\s*)*<svg\b", re.I | re.S)
-_CALENDAR_START = re.compile(rb"\s*BEGIN:VCALENDAR\s", re.I)
 _OTHER_PACKAGES = {_CONTENT_TYPES, "mimetype"}
 """Members that mark Office Open XML, OpenDocument and EPUB."""
 _BINARY = {
@@ -270,8 +267,6 @@ def _ole2_type(path: Path, name: str) -> str:
 def _text_type(head: bytes, name: str, suffix: str) -> str:
     if filings.is_filing(head):
         return types.FILING
-    if _CALENDAR_START.match(_without_bom(head)):
-        return ICS
     if _SVG_START.match(_without_bom(head)):
         raise _unsupported(name, N_("an SVG image"))
     if _HTML_START.match(_without_bom(head)):

@@ -172,10 +172,6 @@ def _convert_builtin(source: Path, mime_type: str, config: types.ParsingConfig, 
         from rag.parsing.slides import convert as slides
 
         return slides.to_pdf(source, mime_type, unpacking)
-    if mime_type == file_types.ICS:
-        from rag.parsing.mail import appointments
-
-        return appointments.to_pdf(source)
     if mime_type in file_types.IMAGES:
         from rag.parsing import images
 

@@ -2,16 +2,10 @@
 
 import io
 import re
-import subprocess
-import tempfile
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-import pypandoc
-
-from rag import errors, types
-from rag.messages import N_
+from rag import types
 from rag.parsing.html import characters, markup
 from rag.parsing.pdf.mupdf import HIDDEN_COLOR, LOCK, map_mupdf_errors, pymupdf
 
@@ -39,9 +33,6 @@ MAX_SIDE_PT = 14_400
 """Maximum side of a PDF page (ISO 32000-1, annex C)."""
 _ENDLESS_PT = 1_000_000
 """Height that no content reaches, for measuring."""
-PANDOC_TIMEOUT_SECONDS = 120.0
-"""A conversation of a hundred answers takes two seconds."""
-_OPTIONS = ("--from=html", "--to=docx", "--sandbox", "--wrap=none")
 
 
 class Paper(NamedTuple):
@@ -217,31 +208,3 @@ def html_to_pdf(html: str, *, title: str) -> bytes:
     with LOCK, map_mupdf_errors(title), lay_out(html, title=title) as document:
         content: bytes = document.tobytes(garbage=3, deflate=True)
     return content
-
-
-def html_to_docx(html: str) -> bytes:
-    """Convert HTML to a Word document without loading anything but data URLs.
-
-    Raises:
-        errors.UnreadableFileError: Pandoc fails.
-    """
-    with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
-        source, made = Path(folder) / "report.html", Path(folder) / "report.docx"
-        source.write_text(html, encoding="utf-8", errors="replace")
-        command = [pypandoc.get_pandoc_path(), *_OPTIONS, f"--output={made}", str(source)]
-        try:
-            subprocess.run(
-                command,
-                cwd=folder,
-                env={"HOME": folder, "LANG": "C.UTF-8"},
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=PANDOC_TIMEOUT_SECONDS,
-                check=True,
-            )
-        except (subprocess.SubprocessError, OSError) as error:
-            raise errors.UnreadableFileError(
-                N_("The Word document could not be created. Export the answer as PDF."),
-                details={"reason": type(error).__name__},
-            ) from error
-        return made.read_bytes()

@@ -6,11 +6,12 @@ from collections.abc import Callable, Set
 from typing import TYPE_CHECKING
 
 from rag.messages import N_
-from rag.parsing.ocr.tesseract import AUTO
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
+AUTO = "auto"
+"""The setting that detects the language."""
 MIN_PROBABILITY = 0.5
 """Least probability at which an identified language is accepted."""
 MIN_LETTERS = 100

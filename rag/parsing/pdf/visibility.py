@@ -7,7 +7,7 @@ in the rendered page is hidden, whatever the reason. Invisible text over a pictu
 import functools
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from rag import types
 from rag.parsing.pdf import line_characters
 from rag.parsing.pdf.character_cleaning import is_readable
-from rag.parsing.pdf.mupdf import HIDDEN_COLOR, display_matrix, pymupdf
+from rag.parsing.pdf.mupdf import HIDDEN_COLOR, Box, around, display_matrix, pymupdf
 
 MIN_SIZE_PT = 1.5
 """Smaller type is a dot to the eye; the smallest type in print has 3 points."""
@@ -43,8 +43,6 @@ _SHAPE = 3
 """PyMuPDF's type of blocks of shapes."""
 _INKED = 16 | 32
 """MuPDF's flags of filled and of stroked characters."""
-
-Box = tuple[float, float, float, float]
 
 
 class StyledLine(NamedTuple):
@@ -107,7 +105,7 @@ def _divided(index: int, line: Mapping[str, Any], marks: "_Marks") -> Iterator[S
                 kinds += [(marks.kind(index, span, part), span, part) for part in marks.parts(index, word)]
     for kind, parts in groupby(kinds, key=lambda part: part[0]):
         found = [_with_text(span, chars) for _, span, chars in parts]
-        box = _around(char["bbox"] for span in found for char in span["chars"])
+        box = around(char["bbox"] for span in found for char in span["chars"])
         yield StyledLine(box, line["dir"], found, kind)
 
 
@@ -117,11 +115,6 @@ def _with_text(span: Mapping[str, Any], chars: Sequence[Any]) -> Mapping[str, An
 
 def _text(span: Mapping[str, Any]) -> str:
     return str(span["text"]) if "text" in span else "".join(char["c"] for char in span["chars"])
-
-
-def _around(boxes: Iterable[Box]) -> Box:
-    x0, y0, x1, y1 = zip(*boxes, strict=True)
-    return min(x0), min(y0), max(x1), max(y1)
 
 
 class _Marks:
@@ -202,7 +195,7 @@ class _Marks:
 
     def kind(self, index: int, span: Mapping[str, Any], word: Sequence[Any]) -> types.BlockKind:
         """Return the kind of a word of line `index`."""
-        box = _around(char["bbox"] for char in word)
+        box = around(char["bbox"] for char in word)
         if index in self.doubtful and self._is_hidden(index, span, box):
             return types.BlockKind.HIDDEN
         return types.BlockKind.STRUCK if self._is_struck(index, word[0]["bbox"]) else types.BlockKind.TEXT

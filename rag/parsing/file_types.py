@@ -108,7 +108,7 @@ _RTF = b"{\\rtf"
 _OLE2 = b"\xd0\xcf\x11\xe0"
 _HEADERS = re.compile(rb"(?:[!-9;-~]+[ \t]*:[^\r\n]*(?:\r?\n[ \t][^\r\n]*)*(?:\r?\n|\Z))+")
 """Header fields (RFC 5322, 2.2): a name, a colon, a value; lines that begin with a space continue a field."""
-_MACHINE_HEADERS = {b"received", b"message-id", b"mime-version", b"return-path", b"delivered-to"}
+_MACHINE_HEADERS = {b"received", b"message-id", b"mime-version", b"content-type", b"return-path", b"delivered-to"}
 _USER_HEADERS = {b"from", b"to", b"subject", b"date"}
 MIN_HEADERS = 2
 _MAILBOX_START = re.compile(rb"From [^\r\n]*\d{4}[^\r\n]*\r?\n")

@@ -231,36 +231,22 @@ Content-Transfer-Encoding: quoted-printable
 """
 
 
-def test_documents_imported_into_the_body_are_read_in_their_place(tmp_path: Path) -> None:
-    parts: dict[str, str | bytes] = {
-        "a.html": b"<p>HTML says <b>5.",
-        "b.rtf": offices.rtf("RTF says 7.\\par"),
-        "c.docx": offices.docx(offices.p("Word says 9.")),
-        "d.txt": b"Text says 3.",
-        "e.mht": PAGE,
-        "f.bin": b"\0\1\2\3",
-    }
+def test_documents_that_word_imports_are_parts(tmp_path: Path) -> None:
+    parts: dict[str, str | bytes] = {"a.html": b"<p>HTML says <b>5.", "e.mht": PAGE, "f.bin": b"\0\1\2\3"}
     relations = "".join(offices.relation("aFChunk", name, f"chunk{name[0]}") for name in parts)
     chunks = "".join(f'<w:altChunk r:id="chunk{name[0]}"/>' for name in parts)
     document = read(
         tmp_path, offices.docx(offices.p("Begin") + chunks + offices.p("End"), parts=parts, relations=relations)
     )
-    said = ["HTML says 5.", "RTF says 7.", "Word says 9.", "Text says 3.", "A page says 11 €."]
-    assert lines(document, BlockKind.TEXT) == ["Begin", *said, "End"]
+    assert lines(document, BlockKind.TEXT)[:2] == ["Begin", "End"]
     assert [(part.name, part.reason) for part in document.parts] == [
-        ("f.bin", "of a kind that cannot be read (“.bin”)")
+        ("a.html", None),
+        ("e.mht", None),
+        ("f.bin", "of a kind that cannot be read (“.bin”)"),
     ]
-
-
-def test_a_document_that_imports_itself_ends(tmp_path: Path) -> None:
-    content = offices.docx(offices.p("Innermost."))
-    for _ in range(6):
-        relations = offices.relation("aFChunk", "inner.docx", "chunk")
-        body = offices.p("Outer.") + '<w:altChunk r:id="chunk"/>'
-        content = offices.docx(body, parts={"inner.docx": content}, relations=relations)
-    document = read(tmp_path, content)
-    assert lines(document, BlockKind.TEXT) == ["Outer."] * 4
-    assert [part.name for part in document.parts] == ["inner.docx"]
+    page = document.parts[1].file
+    assert page
+    assert file_types.detect_mime_type(page, "e.mht") == file_types.EML
 
 
 def test_embedded_files_are_parts(tmp_path: Path) -> None:

@@ -204,7 +204,6 @@ def write_tables(document: Any, glyphs: Mapping[str, Mapping[int, Counter[str]]]
 
 
 def _parse(table: str) -> dict[int, str]:
-    """Parse the ToUnicode table that MuPDF wrote for a font."""
     own: dict[int, str] = {}
     for first, last, code in _ENTRY.findall(table):
         start, end = int(first, 16), int(last or first, 16)
@@ -213,7 +212,6 @@ def _parse(table: str) -> dict[int, str]:
 
 
 def _table(meanings: Mapping[int, str]) -> bytes:
-    """Format a ToUnicode character map (ISO 32000-1, 9.10.3)."""
     lines = [f"<{glyph:04x}> <{text.encode('utf-16-be').hex()}>" for glyph, text in sorted(meanings.items())]
     blocks = [lines[start : start + _BLOCK] for start in range(0, len(lines), _BLOCK)]
     written = "\n".join("\n".join((f"{len(block)} beginbfchar", *block, "endbfchar")) for block in blocks)

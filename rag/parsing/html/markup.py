@@ -249,7 +249,6 @@ class _Writer:
 
 
 def _field(element: Any) -> str:
-    """Return what a field of a form shows: its state or its text."""
     kind = element.get("type", "text").lower()
     if kind in {"checkbox", "radio"}:
         return f"{_TICKED if 'checked' in element.attrib else _UNTICKED} "
@@ -260,6 +259,16 @@ def escaped(text: str) -> str:
     """Escape text for MuPDF, which decodes character references twice unless an element interrupts them."""
     text = breakable(_NOT_TEXT.sub("", text).replace("\x85", " "))  # the next-line sign of mainframes has no glyph
     return characters.marked(_REFERENCE.sub("&amp;<span></span>", escaping.escape(text, quote=False)))
+
+
+def table(rows: Iterable[Iterable[str]], *, has_names: bool = False) -> str:
+    """Return texts as a table, "" without rows; `has_names` tells that the first column names the others."""
+    html = ""
+    for row in rows:
+        first, *others = (escaped(text).replace("\n", "<br>") for text in row)
+        tag = "th" if has_names else "td"
+        html += f"<tr><{tag}>{first}</{tag}>{''.join(f'<td>{cell}</td>' for cell in others)}</tr>"
+    return f"<table>{html}</table>" if html else ""
 
 
 def _attributes(element: Any, *, is_flat: bool, is_struck: bool) -> str:

@@ -77,18 +77,14 @@ def _shown_pictures(mail: Message) -> dict[str, Attachment]:
 
 def _fragments(mail: Message) -> Iterable[str]:
     """Yield the HTML of the page, each text by itself so that unclosed tags have no effect on the others."""
-    rows = "".join(
-        f"<tr><th>{html.escape(name)}</th><td>{html.escape(value)}</td></tr>" for name, value in mail.headers
-    )
     title = f"<h1>{html.escape(mail.subject)}</h1>" if mail.subject else ""
-    yield f"{title}<table>{rows}</table>"
+    yield title + markup.table(mail.headers, has_names=True)
     for body in mail.bodies:
         yield "<hr>"
         yield body.text if body.is_html else _plain_to_html(body.text)
 
 
 def _plain_to_html(text: str) -> str:
-    """Return plain text as HTML that keeps its lines and its paragraphs."""
     lines = [html.escape(line).replace("  ", " \N{NO-BREAK SPACE}") for line in text.expandtabs(4).splitlines()]
     return f"<div>{'<br>'.join(lines)}</div>"
 

@@ -75,7 +75,6 @@ class _Policy(email.policy.EmailPolicy):
 
 
 def _to_utf8(words: re.Match[str]) -> str:
-    """Return encoded words in UTF-8."""
     try:
         [(content, _)] = email.header.decode_header(words[0])
     except (ValueError, email.errors.HeaderParseError):

@@ -162,7 +162,6 @@ def _attachments(storage: Storage, charset: str | None) -> Iterator[Attachment]:
 
 
 def _mail_in(mail: Message) -> Attachment:
-    """Return an embedded mail as an EML file."""
     mail_file = EmailMessage(policy=eml.POLICY)
     mail_file["MIME-Version"] = "1.0"
     for name, value in mail.headers:

@@ -182,7 +182,6 @@ def _detect(image: Image.Image) -> list[LineBox]:
 
 
 def _is_upside_down(image: Image.Image, boxes: Sequence[LineBox]) -> bool:
-    """Whether the longest lines read better upside down."""
     gain = 0.0
     for box in sorted(boxes, key=lambda box: box.length / box.height, reverse=True)[:SAMPLE_LINES]:
         strip = _crop(image, box)
@@ -264,7 +263,6 @@ def _is_wide(text: str) -> bool:
 
 
 def _ink(strip: Image.Image) -> npt.NDArray[np.bool_]:
-    """Return which columns of a line's picture have writing."""
     grey = np.asarray(strip.convert("L"), np.float32)
     dark, light = np.percentile(grey, (2, 98))
     middle = (dark + light) / 2

@@ -149,7 +149,6 @@ class _Reader:
         self._language: str | None = None
         self._texts: list[str] = []
         self._sampled: dict[tuple[int, str], bytes] = {}
-        self._layers: dict[tuple[object, ...], bytes] = {}
 
     def read_scans(self, indices: Sequence[int]) -> None:
         """Add invisible text to each of the pages."""
@@ -242,7 +241,7 @@ class _Reader:
         return bool(laid)
 
     def _read_picture(self, page: Any, box: types.Rect, language: str) -> bool:
-        content = self._picture_layer(page, box, language)
+        content = self._recognise(_render(page, box), language)
         with pymupdf.open(stream=content, filetype="pdf") as layer:
             if not pictures.drop_noise(layer):
                 return False
@@ -250,21 +249,12 @@ class _Reader:
             pictures.insert_text_layer(page, layer, box)
         return True
 
-    def _picture_layer(self, page: Any, box: types.Rect, language: str) -> bytes:
-        """Recognise the picture at `box`; equal pictures without text on them are recognised once."""
-        covering = [line for line in _own_boxes(page) if box.contains_center(line)]
-        key = (*pictures.content_key(page, box), *covering)
-        if key not in self._layers:
-            self._layers[key] = self._recognise(_render(page, box), language)
-        return self._layers[key]
-
 
 def _failure(reason: str) -> str:
     return N_("The words in its pictures could not be recognised: {reason}").format(reason=reason)
 
 
 def _digital_text(document: Any) -> str:
-    """Return some digital text of the document."""
     found = ""
     for index in range(min(document.page_count, SAMPLE_PAGES)):
         try:
@@ -284,7 +274,6 @@ class _Scan(enum.Enum):
 
 
 def _find_scan(document: Any, index: int, *, has_unknown: bool) -> _Scan | None:
-    """Return which kind of scan a page is, None if it is none."""
     try:
         page = document[index]
         if has_unknown:
@@ -305,7 +294,6 @@ def _find_scan(document: Any, index: int, *, has_unknown: bool) -> _Scan | None:
 
 
 def _readable_lines(page: Any) -> list[Mapping[str, Any]]:
-    """Return the page's lines of text as PyMuPDF's dicts."""
     lines = [line for block in page.get_text("dict", flags=TEXT_FLAGS)["blocks"] for line in block.get("lines", ())]
     return [line for line in lines if character_cleaning.is_readable("".join(span["text"] for span in line["spans"]))]
 
@@ -350,7 +338,6 @@ def _render(page: Any, box: types.Rect) -> Any:
 
 
 def _own_boxes(page: Any) -> list[types.Rect]:
-    """Return the displayed boxes of the page's digital lines."""
     matrix = display_matrix(page)
     return [to_rect(tuple(box if matrix is None else box * matrix)) for box in _level_boxes(_readable_lines(page))]
 

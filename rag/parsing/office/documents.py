@@ -1,35 +1,23 @@
 """Convert DOCX, ODT and RTF to PDF: Pandoc makes HTML, and text that it leaves out is added. EPUB is HTML itself."""
 
 import html
-import re
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from itertools import groupby
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
-from lxml import etree
-
-from rag import errors, types
+from rag import types
 from rag.parsing import file_types
 from rag.parsing.archive import file_list
 from rag.parsing.archive.unpacking import Unpacking
 from rag.parsing.conversion import Conversion
-from rag.parsing.encoding import decode
-from rag.parsing.html import markup, text_files
+from rag.parsing.html import markup
 from rag.parsing.html.layout import lay_out
-from rag.parsing.mail import eml
 from rag.parsing.office import docx, embedded, epub, odf, pandoc, paragraphs, rtf
-from rag.parsing.office.docx_rewriting import placeholder
-from rag.parsing.office.embedded import EmbeddedFile
 from rag.parsing.office.package import Package
 from rag.parsing.office.paragraphs import Contents, Paragraph
 
-MAX_IMPORT_DEPTH = 3
-"""Documents imported into imported documents deeper than this are left out."""
 _FORMATS = {file_types.DOCX: "docx", file_types.ODT: "odt", file_types.RTF: "rtf"}
-_MIME_START = re.compile(rb"\s*(MIME-Version|From):", re.I)
-"""The beginning of a web page in one file (MHTML, RFC 2557)."""
 _TITLES = {
     paragraphs.HEADER: "Headers",
     paragraphs.BODY: "Other text",
@@ -63,10 +51,8 @@ def to_pdf(source: Path, mime_type: str, config: types.ParsingConfig, unpacking:
     return Conversion(document, (*paragraphs.located(contents.paragraphs), *files.texts), contents.note)
 
 
-def read(source: Path, mime_type: str, *, depth: int = 0) -> Contents:
+def read(source: Path, mime_type: str) -> Contents:
     """Read the metadata, every paragraph and embedded files without Pandoc.
-
-    `depth` is that of a document imported into another one.
 
     Raises:
         errors.UnreadableFileError: the file is damaged.
@@ -76,61 +62,13 @@ def read(source: Path, mime_type: str, *, depth: int = 0) -> Contents:
     with Package(source) as package:
         about = package.metadata()
         if mime_type == file_types.DOCX:
-            return _with_imports(docx.read(package), depth)._replace(about=about)
+            return docx.read(package)._replace(about=about)
         if mime_type == file_types.ODT:
             return odf.read(package)._replace(about=about)
         return Contents(list(epub.read(package)), about=about)
 
 
-def _with_imports(contents: Contents, depth: int) -> Contents:
-    """Replace the names of imported documents by their paragraphs; those that cannot be read are files."""
-    imports = dict(contents.imports)
-    result: list[Paragraph] = []
-    unread: list[EmbeddedFile] = []
-    for paragraph in contents.paragraphs:
-        if paragraph.part != paragraphs.IMPORTED:
-            result.append(paragraph)
-        elif paragraph.text in imports:
-            with _imported(paragraph.text, imports[paragraph.text]) as (path, kind):
-                if kind in _FORMATS and depth < MAX_IMPORT_DEPTH:
-                    document = read(path, kind, depth=depth + 1)
-                    result += document.paragraphs
-                    unread += document.files
-                elif (page := _markup(path, kind)) is not None:
-                    parts = text_files.read_html(page)
-                    result += (Paragraph(paragraphs.BODY, part.text, part.is_heading) for part in parts)
-                else:
-                    unread.append(EmbeddedFile(PurePosixPath(paragraph.text).name, imports[paragraph.text]))
-    return contents._replace(paragraphs=paragraphs.once(result), files=(*unread, *contents.files))
-
-
-@contextmanager
-def _imported(name: str, content: bytes) -> Iterator[tuple[Path, str]]:
-    """Write an imported document to a temporary file and detect its type, "" if it is none that can be read."""
-    with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
-        path = Path(folder) / "imported"
-        path.write_bytes(content)
-        try:
-            kind = file_types.detect_mime_type(path, name)
-        except (errors.UnreadableFileError, errors.UnsupportedFileError):
-            kind = ""
-        is_archived_page = kind == file_types.TEXT and _MIME_START.match(content) is not None
-        yield path, file_types.EML if is_archived_page else kind
-
-
-def _markup(path: Path, kind: str) -> str | None:
-    """Return an imported web page or text as HTML, None if it is neither."""
-    if kind == file_types.HTML:
-        return decode(path.read_bytes(), is_html=True)
-    if kind not in {file_types.EML, file_types.TEXT, file_types.MARKDOWN}:
-        return None
-    bodies = eml.read(path).bodies if kind == file_types.EML else (eml.Body(decode(path.read_bytes())),)
-    return "".join(
-        body.text if body.is_html else f"<pre>\n{html.escape(body.text, quote=False)}</pre>" for body in bodies
-    )
-
-
-def _body(contents: Contents, mime_type: str, config: types.ParsingConfig, depth: int = 0) -> str:
+def _body(contents: Contents, mime_type: str, config: types.ParsingConfig) -> str:
     """Return the document as HTML, "" if Pandoc does not understand it."""
     try:
         with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
@@ -139,22 +77,7 @@ def _body(contents: Contents, mime_type: str, config: types.ParsingConfig, depth
             body = pandoc.to_html(prepared, _FORMATS[mime_type], config)
     except pandoc.NotUnderstood:
         return ""
-    for name, content in contents.imports:
-        place = f"<p>{html.escape(placeholder(name), quote=False)}</p>"
-        body = body.replace(place, _import_as_html(name, content, config, depth))
     return body + "".join(chart.html() for chart in contents.charts)
-
-
-def _import_as_html(name: str, content: bytes, config: types.ParsingConfig, depth: int) -> str:
-    with _imported(name, content) as (path, kind):
-        if kind in _FORMATS and depth < MAX_IMPORT_DEPTH:
-            return _body(read(path, kind, depth=depth + 1), kind, config, depth + 1)
-        page = _markup(path, kind)
-        body = markup.read(page).find("body") if page is not None else None
-        if body is None:
-            return ""
-        body.tag = "div"  # parsed and written again, so that unclosed tags end here
-        return str(etree.tostring(body, method="html", encoding="unicode"))
 
 
 def completed(body: str, source: Iterable[Paragraph]) -> tuple[str, str, str]:

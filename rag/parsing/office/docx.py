@@ -7,7 +7,7 @@ from typing import Any
 from lxml import etree
 
 from rag.parsing.office import charts, embedded, paragraphs
-from rag.parsing.office.docx_rewriting import NOTE_NUMBER, Rewriting, imported_part
+from rag.parsing.office.docx_rewriting import NOTE_NUMBER, Rewriting
 from rag.parsing.office.docx_styles import Numbering, Styles, W, is_on
 from rag.parsing.office.package import Package, local
 from rag.parsing.office.paragraphs import Changes, Contents, Paragraph
@@ -42,8 +42,7 @@ def read(package: Package) -> Contents:
         root = package.xml(name)
         if root is None:
             continue
-        targets = {key: relation.target for key, relation in package.relations(name).items()}
-        rewriting = Rewriting(root, styles, Numbering(lists, styles), targets)
+        rewriting = Rewriting(root, styles, Numbering(lists, styles))
         changes = Changes(*map(sum, zip(changes, rewriting.changes, strict=True)))
         hidden += rewriting.hidden
         texts += _of_part(root, part)
@@ -59,8 +58,7 @@ def read(package: Package) -> Contents:
         changes.note,
         tuple(embedded.of_office_open_xml(package)),
         package.rewritten(rewritten),
-        tuple((name, package.read(name)) for name in package.related(main, "/aFChunk")),
-        drawings,
+        charts=drawings,
     )
 
 
@@ -68,10 +66,7 @@ def _of_part(root: Any, part: str) -> Iterator[Paragraph]:
     for element in _seen(root):
         if local(element) == "p":
             text = "".join(_texts(element, is_struck=False))
-            imported = imported_part(text)
-            if imported is not None:
-                yield Paragraph(paragraphs.IMPORTED, imported)
-            elif text.strip():
+            if text.strip():
                 yield Paragraph(part, text, heading=_is_heading(element))
             yield from (Paragraph(part, struck) for struck in _struck(element) if struck.strip())
 
@@ -89,7 +84,6 @@ def _is_struck(run: Any) -> bool:
 
 
 def _seen(element: Any) -> Iterator[Any]:
-    """Yield the element and its visible descendants in document order."""
     if element is None or local(element) in _UNSEEN:
         return
     yield element

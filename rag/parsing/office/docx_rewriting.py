@@ -17,10 +17,7 @@ from rag.parsing.pdf import glyph_names
 
 NOTE_NUMBER = "number"
 """Attribute of a reference to a note with its number, which Word works out like Pandoc."""
-_IMPORTED = "\ue000"
-"""Surrounds the name of a part whose content belongs in place of a paragraph."""
 _UNSEEN = frozenset({"Fallback", "sdtPr", "sdtEndPr", "customXmlPr"})
-_RELATION_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 MAX_INVISIBLE_HALF_POINTS = 3
 """Text up to this size cannot be seen."""
@@ -32,26 +29,15 @@ _SYMBOL_CODES = range(0xF000, 0xF100)
 """Where Word puts the codes of symbol fonts in Unicode."""
 
 
-def imported_part(text: str) -> str | None:
-    """Return the name of the part that stands in place of a paragraph, None if it is an ordinary one."""
-    return text[1:-1] if text.startswith(_IMPORTED) and text.endswith(_IMPORTED) else None
-
-
-def placeholder(part: str) -> str:
-    """Return the text of the paragraph in whose place a part stands."""
-    return f"{_IMPORTED}{part}{_IMPORTED}"
-
-
 class Rewriting:
-    """Rewrites the XML part `root`; `targets` are the names of other parts by the ids of relations to them."""
+    """Rewrites the XML part `root`."""
 
-    def __init__(self, root: Any, styles: Styles, numbering: Numbering, targets: dict[str, str]) -> None:
+    def __init__(self, root: Any, styles: Styles, numbering: Numbering) -> None:
         self._root = root
         self._styles = styles
         self.hidden: list[str] = []
         self.changes = self._count_changes()
         self._choose_alternatives()
-        self._import_parts(targets)
         self._show_form_fields()
         self._show_symbols()
         self._strike_out()
@@ -66,7 +52,6 @@ class Rewriting:
         return list(self._root.iter(*(f"{W}{name}" for name in names)))
 
     def _count_changes(self) -> Changes:
-        """Count the changed stretches of text and pictures."""
         content = tuple(f"{W}{name}" for name in ("t", "delText", "drawing", "object"))
         counts = (
             sum(next(change.iter(*content), None) is not None for change in self._all(*names))
@@ -79,14 +64,6 @@ class Rewriting:
             choices = fallback.getparent().findall("{*}Choice")
             if choices and next(choices[0].iter("{*}txbxContent"), None) is not None:
                 fallback.getparent().remove(fallback)
-
-    def _import_parts(self, targets: dict[str, str]) -> None:
-        for chunk in self._all("altChunk"):
-            part = targets.get(chunk.get(_RELATION_ID, ""))
-            if part:
-                paragraph = etree.Element(f"{W}p")
-                paragraph.append(_text_run(placeholder(part)))
-                chunk.getparent().replace(chunk, paragraph)
 
     def _show_form_fields(self) -> None:
         """Write the state of boxes and lists, which Word draws from the properties of fields and content controls."""
@@ -110,7 +87,6 @@ class Rewriting:
                 run.addprevious(_text_run(text))
 
     def _show_symbols(self) -> None:
-        """Write characters of symbol fonts in Unicode."""
         for symbol in self._all("sym"):
             digits = _CODE.fullmatch(symbol.get(f"{W}char", ""))
             character = _symbol(symbol.get(f"{W}font", ""), 0xF000 + int(digits[1], 16)) if digits else None
@@ -180,7 +156,6 @@ class Rewriting:
         return all(shade is None for shade in shades)
 
     def _raise(self) -> None:
-        """Make text that is raised by its position a superscript."""
         for position in self._all("position"):
             properties = position.getparent()
             is_raised = re.fullmatch(r"[1-9]\d*", position.get(VALUE, "")) is not None

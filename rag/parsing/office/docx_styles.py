@@ -146,7 +146,6 @@ class Numbering:
 
 
 def _part(numbered: _List, counters: list[int | None], rule: _Level, level: int) -> str:
-    """Return the number of one level in a label."""
     if level >= len(numbered.levels):
         return ""
     part = numbered.levels[level]
@@ -208,6 +207,5 @@ def _level(element: Any) -> _Level:
 
 
 def _value(element: Any, name: str) -> str:
-    """Return the value of a child element, "" if there is none."""
     child = element.find(f"{W}{name}") if element is not None else None
     return str(child.get(VALUE, "")) if child is not None else ""

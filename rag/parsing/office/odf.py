@@ -23,12 +23,9 @@ _OBJECTS = r"Object \d+/content\.xml"
 _APART = {"note-body": paragraphs.NOTE, "annotation": paragraphs.COMMENT, "text-box": paragraphs.BOX}
 _UNSEEN = frozenset({"tracked-changes", "sequence-decls", "forms", "automatic-styles", "font-face-decls"})
 _MARGINS = {
-    "header": paragraphs.HEADER,
-    "header-left": paragraphs.HEADER,
-    "header-first": paragraphs.HEADER,
-    "footer": paragraphs.FOOTER,
-    "footer-left": paragraphs.FOOTER,
-    "footer-first": paragraphs.FOOTER,
+    f"{name}{pages}": part
+    for name, part in (("header", paragraphs.HEADER), ("footer", paragraphs.FOOTER))
+    for pages in ("", "-left", "-first")
 }
 _PREFIX = "{urn:oasis:names:tc:opendocument:xmlns:"
 TEXT, STYLE, OFFICE, FO = (f"{_PREFIX}{name}:1.0}}" for name in ("text", "style", "office", "xsl-fo-compatible"))

@@ -13,8 +13,6 @@ from rag.parsing.office.package import Metadata
 
 HEADER, BODY, BOX, NOTE, COMMENT, FOOTER = "header", "body", "text box", "footnotes", "comments", "footer"
 HIDDEN = "hidden text"
-IMPORTED = "imported"
-"""The text of a paragraph of this part is the name of another document inside the file."""
 MARGINAL = frozenset({HEADER, COMMENT, FOOTER, HIDDEN})
 START = "start of the document"
 PLACE_CHARACTERS = 60
@@ -88,13 +86,12 @@ class Changes(NamedTuple):
 class Contents(NamedTuple):
     """The paragraphs of a document, a note for its owner, the files and charts in it, and its title and author.
 
-    `prepared` is the document as Pandoc understands it, with places for `imports`: other documents and their names.
+    `prepared` is the document as Pandoc understands it.
     """
 
     paragraphs: list[Paragraph]
     note: str | None = None
     files: tuple[EmbeddedFile, ...] = ()
     prepared: bytes = b""
-    imports: tuple[tuple[str, bytes], ...] = ()
     charts: tuple[Chart, ...] = ()
     about: Metadata = Metadata()

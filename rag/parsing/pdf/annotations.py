@@ -168,7 +168,6 @@ def _is_on(page: Any, widget: Any) -> bool:
 
 
 def _needs_appearances(page: Any) -> bool:
-    """Whether viewers draw the fields by their values, whatever the file has."""
     document = page.parent
     return bool(document.xref_get_key(document.pdf_catalog(), "AcroForm/NeedAppearances")[1] == "true")
 

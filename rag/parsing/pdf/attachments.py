@@ -81,7 +81,6 @@ def _file_specifications(document: Any) -> Iterator[Any]:
 
 
 def _associated(holder: Any) -> list[Any]:
-    """Return the specifications of files that are associated with the document or a page."""
     files = mupdf.pdf_dict_gets(holder, "AF")
     return [mupdf.pdf_array_get(files, index) for index in range(mupdf.pdf_array_len(files))]
 

@@ -244,7 +244,6 @@ class TableReader:
 
 
 def _moved(cells: Sequence[types.TableCell], begun: Columns, columns: Columns) -> tuple[types.TableCell, ...]:
-    """Return the cells in the columns of the next page."""
     moved: list[types.TableCell] = []
     for cell in cells:
         left, right = begun[cell.first][0], begun[cell.last][1]

@@ -131,7 +131,6 @@ def page_blocks(pieces: Sequence[Piece], rules: Sequence[Rule], page_box: types.
 def _upright_blocks(
     pieces: Sequence[Piece], rules: Sequence[Rule], page_box: types.Rect
 ) -> Iterator[text_lines.RawBlock]:
-    """Yield blocks of text that is not rotated."""
     ruled, rest = ruled_tables.find_ruled_tables(pieces, rules, page_box)
     items: list[Piece | ruled_tables.Table] = [*rest, *ruled]
     for group in reading_order.reading_order(items):
@@ -141,7 +140,6 @@ def _upright_blocks(
 
 
 def _group_blocks(group: Sequence[Piece | ruled_tables.Table]) -> Iterator[text_lines.RawBlock]:
-    """Yield blocks of one column from top to bottom."""
     loose: list[Piece] = []
     for item in sorted(group, key=lambda item: item.bbox.y0 + item.bbox.y1):
         if isinstance(item, Piece):

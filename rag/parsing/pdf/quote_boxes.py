@@ -124,7 +124,6 @@ def align_runs(runs: Iterable[Run], text: str) -> list[types.Rect | None]:
 
 
 def _divided(runs: Sequence[Run]) -> Iterator[Run]:
-    """Divide runs where another run stands between their characters."""
     for run in runs:
         inside = [other.bbox for other in runs if other is not run and run.bbox.contains_center(other.bbox)]
         places = [(box.x0 + box.x1) / 2 for box in inside]

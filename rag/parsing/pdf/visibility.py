@@ -90,7 +90,6 @@ def read_page(page: Any, flags: int, *, with_characters: bool = False) -> PageTe
 
 
 def _divided(index: int, line: Mapping[str, Any], marks: "_Marks") -> Iterator[StyledLine]:
-    """Divide a line where the kind of its words changes."""
     spans = [_with_text(span, span["chars"]) for span in line["spans"]]
     if index not in marks.strikes and index not in marks.doubtful:
         yield StyledLine(line["bbox"], line["dir"], spans)
@@ -238,13 +237,11 @@ class _Marks:
 
     @cached_property
     def _picture(self) -> tuple[Any, float]:
-        """The rendered page in grey, and its pixels per point."""
         area = max(1.0, self._page.rect.width * self._page.rect.height)
         zoom = min(ZOOM, (MAX_PIXELS / area) ** 0.5)
         return self._page.get_pixmap(matrix=pymupdf.Matrix(zoom, zoom), colorspace=pymupdf.csGRAY, alpha=False), zoom
 
     def _has_contrast(self, box: Box) -> bool:
-        """Whether there is ink in a word's box."""
         pixels = self._pixels(box)
         return bool(pixels) and max(pixels) - min(pixels) >= MIN_CONTRAST
 

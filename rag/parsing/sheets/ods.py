@@ -165,7 +165,6 @@ class _Reader:
                 self._take_drawings(child)
 
     def _take_drawings(self, element: Any) -> None:
-        """Read the text boxes and charts in `element`."""
         self._sheet.notes += [Note("text box", paragraph.text.strip()) for paragraph in odf.of_element(element)]
         for drawing in element.iter("{*}object"):
             root = self._package.xml(f"{drawing.get(_HREF, '').removeprefix('./')}/{odf.CONTENT}")

@@ -267,7 +267,6 @@ def _cut(cell: Cell) -> tuple[Cell, Cell]:
 
 
 def _height(plan: _Plan, row: _Row) -> float:
-    """Estimate the height of a row in points."""
     lines = 1
     for column, cell in row.cells.items():
         room = plan.widths[column] - 2 * PADDING_X_PT

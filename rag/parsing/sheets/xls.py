@@ -90,7 +90,6 @@ def _cell(book: Any, sheet: Any, row: int, column: int) -> Cell | None:
 
 
 def _is_hidden(style: Any, font: Any) -> bool:
-    """Whether a font has the colour of the cell."""
     fill = style.background
     papers = {0: _WHITES, 1: (fill.pattern_colour_index,)}
     return font.colour_index in papers.get(fill.fill_pattern, ())

@@ -167,7 +167,6 @@ class _Reader:
         return formatted(whole, number_format, is_1904=self._is_1904) or formatted(whole)
 
     def _add_drawings(self, sheet: Sheet, part: str) -> None:
-        """Add text boxes, charts and diagrams (SmartArt)."""
         xml, related = self._package.xml, self._package.related
         for drawing in related(part, "/drawing"):
             sheet.notes += [Note("text box", text.strip()) for text in charts.paragraphs(xml(drawing))]

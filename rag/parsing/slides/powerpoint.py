@@ -98,7 +98,6 @@ class _SlideReader:
         yield from map(self._package.xml, self._package.related(self._part, *kinds))
 
     def _fixed(self) -> Iterator[str]:
-        """Yield the text of the layout and the master that the slide shows."""
         for sheet, below in pairwise(self._sheets):
             if sheet.get("showMasterSp") == "0":
                 return
@@ -136,7 +135,6 @@ class _SlideReader:
 
 
 def _shapes(element: Any, depth: int = 0) -> Iterator[Any]:
-    """Yield the shapes of a slide, layout or master, those in groups too."""
     tree = element.find("{*}cSld/{*}spTree") if depth == 0 else element
     for shape in tree if tree is not None else ():
         name = local(shape)
@@ -210,7 +208,6 @@ def _span(cell: Any, name: str) -> int:
 
 
 def _rich(paragraph: Any) -> str:
-    """Return a paragraph as HTML with raised and struck out text."""
     html = ""
     for run in paragraph:
         text = deck.lines_within("".join(charts.runs([run]) if local(run) == "br" else charts.runs(run)))

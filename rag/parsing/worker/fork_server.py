@@ -78,7 +78,6 @@ def _guard(control_file: int, results: int, stderr: int) -> None:
 
 
 def _read_request(control: socket.socket) -> dict[str, Any] | None:
-    """Read the request; None if the user is gone."""
     try:
         control.sendall(READY)
         size = int.from_bytes(control.recv(protocol.SIZE_BYTES, socket.MSG_WAITALL))

@@ -211,19 +211,6 @@ def test_a_mark_far_before_a_line_is_no_cell(mark: str) -> None:
     assert len(row.cells) == 1
 
 
-def test_line_numbers_are_kept_apart_from_the_text(tmp_path: Path) -> None:
-    read = lines(parse(tmp_path, pdfs.numbered_lines()))
-    first = [line.text for line in read if line.page_number == 1]
-    count = 4 * len(pdfs.SENTENCES)
-    assert first[:count] == [*pdfs.SENTENCES] * 4
-    assert " ".join(first[count:]).split() == [str(number) for number in range(1, count + 1)]
-
-
-def test_numbers_as_large_as_the_text_belong_to_it(tmp_path: Path) -> None:
-    first = texts(parse(tmp_path, pdfs.numbered_lines(size=11)))[0]
-    assert first.split() == ["1", *pdfs.SENTENCES[0].split()]
-
-
 def test_bold_text_that_is_no_heading_is_known(tmp_path: Path) -> None:
     document = pymupdf.open()
     page = document.new_page(width=pdfs.WIDTH, height=pdfs.HEIGHT)

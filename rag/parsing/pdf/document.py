@@ -29,8 +29,6 @@ MAX_SHARE = 0.5
 """A first or last block of more pages than this share is a running header or footer at any height."""
 Columns = Sequence[tuple[float, float]]
 
-MAX_OPEN_ROWS = 3
-"""A table with more rows has begun, even without figures."""
 ABOVE = frozenset({types.BlockKind.TEXT, types.BlockKind.HEADING})
 
 
@@ -209,8 +207,6 @@ class TableReader:
     def __init__(self) -> None:
         self._heading: tables.Heading | None = None
         self._columns: Columns = ()
-        self._names: list[tables.PlacedRow] = []
-        """The rows of a table without figures so far, which may be the heads of what follows on the next page."""
 
     def read_page(self, blocks: Sequence[RawBlock], running: Sequence[bool]) -> Mapping[int, list[types.TableRow]]:
         """Return the rows of each table by its index in `blocks`; `running` says which are headers and footers."""
@@ -222,34 +218,12 @@ class TableReader:
                 continue
             places = _same_columns(block.columns, self._columns) if position == 0 and self._heading else None
             caption = _caption(blocks, body[:position])
-            if (
-                position == 0
-                and self._heading
-                and self._names
-                and any(tables.is_data(line.text) for line in block.lines)
-            ):
-                self._heading = tables.Heading(self._heading.caption)  # the page ended within the heads
-                for row in self._names:
-                    self._heading.explain(row._replace(cells=_moved(row.cells, self._columns, block.columns)))
-                places, self._columns = [*range(len(block.columns))], block.columns
-            elif places is None or self._heading is None:
+            if places is None or self._heading is None:
                 self._heading, self._columns = tables.Heading(caption), block.columns
-            placed = [*_placed(block, places)]
-            is_open = len(placed) <= MAX_OPEN_ROWS and not any(tables.is_data(row.text) for row in placed)
-            self._names = [row._replace(is_head=True) for row in placed] if is_open else []
-            rows[index] = [self._heading.explain(row) for row in placed]
+            rows[index] = [self._heading.explain(row) for row in _placed(block, places)]
         if body and blocks[body[-1]].kind is not types.BlockKind.TABLE:
             self._heading = None
         return rows
-
-
-def _moved(cells: Sequence[types.TableCell], begun: Columns, columns: Columns) -> tuple[types.TableCell, ...]:
-    moved: list[types.TableCell] = []
-    for cell in cells:
-        left, right = begun[cell.first][0], begun[cell.last][1]
-        covered = [number for number, (x0, x1) in enumerate(columns) if left <= (x0 + x1) / 2 <= right] or [0]
-        moved.append(types.TableCell(covered[0], covered[-1]))
-    return tuple(moved)
 
 
 def _placed(block: RawBlock, places: Sequence[int] | None) -> Iterator[tables.PlacedRow]:

@@ -117,9 +117,7 @@ def page_blocks(pieces: Sequence[Piece], rules: Sequence[Rule], page_box: types.
     for direction, _ in by_direction.most_common():
         of_direction = [piece for piece in pieces if piece.direction is direction]
         if direction is Direction.RIGHT:
-            numbers, text = reading_order.split_line_numbers(of_direction)
-            yield from _upright_blocks(text, rules, page_box)
-            yield from text_lines.make_blocks(text_lines.make_rows(numbers))
+            yield from _upright_blocks(of_direction, rules, page_box)
             continue
         turned = [piece._replace(bbox=_rotate(piece.bbox, direction)) for piece in of_direction]
         turned_rules = [rule._replace(bbox=_rotate(rule.bbox, direction)) for rule in rules]

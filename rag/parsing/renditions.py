@@ -13,7 +13,6 @@ from rag.parsing.conversion import Conversion, OnPages, SourceText
 from rag.parsing.html import text_files
 from rag.parsing.ocr import text_layer
 from rag.parsing.pdf import attachments, glyphs
-from rag.parsing.pdf.attachments import notes
 from rag.parsing.pdf.mupdf import map_mupdf_errors, pymupdf
 
 OnCount = Callable[[int], None]
@@ -61,7 +60,7 @@ def make_rendition(
                 _check_pages(document, name, config)
                 naming = glyphs.name_glyphs(document)  # before pages are added, whose fonts need no names
                 is_extended = attachments.unpack(document, unpacking)
-                note = notes(document, has_files=bool(unpacking.parts))
+                note = attachments.notes(document, has_files=bool(unpacking.parts))
                 on_open(document.page_count)
                 recognition = text_layer.recognise(
                     document, config, on_recognised, with_pictures=with_pictures, has_unknown=naming.has_unknown
@@ -122,7 +121,8 @@ def convert(
 ) -> Conversion:
     """Convert the file at `source` to PDF; store files contained in it with `unpacking`.
 
-    `on_pages` receives the estimated number of pages as soon as it is known, since the time limit depends on it.
+    Converters are imported when needed, as their libraries cost each parsing process some milliseconds. `on_pages`
+    receives the estimated number of pages as soon as it is known, since the time limit depends on it.
 
     LibreOffice converts documents and presentations where it is installed and `config` allows it. If it fails, the
     built-in converters take over.
@@ -137,26 +137,6 @@ def convert(
         converted = libreoffice.convert(source, mime_type, config, unpacking)
         if converted is not None:
             return converted
-    if mime_type in types.CONTAINERS:
-        return _convert_container(source, mime_type, unpacking)
-    if mime_type in file_types.SHEETS:
-        from rag.parsing.sheets import pages
-
-        return pages.to_pdf(source, mime_type, unpacking, on_pages)
-    return _convert_builtin(source, mime_type, config, unpacking)
-
-
-def _convert_container(source: Path, mime_type: str, unpacking: Unpacking) -> Conversion:
-    from rag.parsing.archive import filings, zip_archive
-    from rag.parsing.mail import convert as mail
-
-    by_type = {types.ARCHIVE: zip_archive.to_pdf, types.FILING: filings.to_pdf, types.MAILBOX: mail.mailbox_to_pdf}
-    if mime_type in by_type:
-        return by_type[mime_type](source, unpacking)
-    return mail.to_pdf(source, mime_type, unpacking)
-
-
-def _convert_builtin(source: Path, mime_type: str, config: types.ParsingConfig, unpacking: Unpacking) -> Conversion:
     if mime_type in _LEGACY:
         raise errors.UnsupportedFileError(
             N_(
@@ -172,8 +152,22 @@ def _convert_builtin(source: Path, mime_type: str, config: types.ParsingConfig, 
         from rag.parsing.slides import convert as slides
 
         return slides.to_pdf(source, mime_type, unpacking)
+    if mime_type in file_types.SHEETS:
+        from rag.parsing.sheets import pages
+
+        return pages.to_pdf(source, mime_type, unpacking, on_pages)
     if mime_type in file_types.IMAGES:
         from rag.parsing import images
 
         return images.to_pdf(source)
+    if mime_type in {types.ARCHIVE, types.FILING}:
+        from rag.parsing.archive import filings, zip_archive
+
+        unpack = zip_archive.to_pdf if mime_type == types.ARCHIVE else filings.to_pdf
+        return unpack(source, unpacking)
+    if mime_type in types.CONTAINERS:
+        from rag.parsing.mail import convert as mails
+
+        is_mailbox = mime_type == types.MAILBOX
+        return mails.mailbox_to_pdf(source, unpacking) if is_mailbox else mails.to_pdf(source, mime_type, unpacking)
     return text_files.to_pdf(source, mime_type)

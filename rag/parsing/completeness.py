@@ -44,7 +44,7 @@ _NO_TEXT = re.compile(
 """Characters without a glyph: control characters, soft hyphens, zero-width marks, variation selectors, U+FFFD.
 
 Also private-use characters, mostly icons, whose meaning only the file's fonts know."""
-EVERY = 10
+COMPARED_EVERY = 10
 """One page in so many is compared."""
 MIN_LOST = 3
 """Fewer characters may differ by the way in which a program splits ligatures or joins hyphenated words."""
@@ -58,7 +58,11 @@ _NO_LETTERS = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Mn", "Zs"})
 
 
 class SecondReading:
-    """Compares pages of the PDF at `path` with PDFium's reading; what PDFium cannot read is not compared."""
+    """Compares pages of the PDF at `path` with what PDFium reads there, which shares no code with MuPDF.
+
+    Reading every page twice would double the time, so each tenth page is compared, and all of them once one differs.
+    What PDFium cannot read is not compared.
+    """
 
     def __init__(self, path: Path) -> None:
         self.missing: list[types.Missing] = []
@@ -73,7 +77,7 @@ class SecondReading:
         """Compare page `number` (from 1), of which `lines` were read, if its turn has come."""
         if self._document is None:
             return
-        if number % EVERY != 1 and not self.missing:
+        if number % COMPARED_EVERY != 1 and not self.missing:
             self._skipped.append((number, lines))
             return
         self._compare(number, lines)

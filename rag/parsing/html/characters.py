@@ -26,7 +26,7 @@ _COMMON = re.compile("[^\u0000-\u024f\u0370-\u052f\u2010-\u2027\u2030-\u205e\u4e
 """Matches text with characters beyond the alphabets and signs that every layout has."""
 _DRAWN = frozenset("LNPS")
 """First letters of the categories of characters with a glyph of their own."""
-_BOX = re.compile(f'<span class="{FAMILY}">(.)</span>')
+_BOXED = re.compile(f'<span class="{FAMILY}">(.)</span>')
 _UNITS_PER_EM = 1000
 _ADVANCE = 800
 _OUTER, _INNER = (80, 0, 720, 700), (130, 50, 670, 650)
@@ -34,12 +34,12 @@ _OUTER, _INNER = (80, 0, 720, 700), (130, 50, 670, 650)
 _NEEDS_TABLE = re.compile(
     "[\u0300-\u036f\u0590-\u109f\u1780-\u17ff\u200c-\u200f\ufb00-\ufdff\ufe00-\ufeff\U00010000-\U0010ffff]"
 )
-_FORM = re.compile("[\ufb1d-\ufdff\ufe70-\ufefe]")
+_PRESENTATION_FORM = re.compile("[\ufb1d-\ufdff\ufe70-\ufefe]")
 """Presentation forms of Hebrew and Arabic letters, which nobody types or searches for."""
 _ENTRY = re.compile(r"^<([0-9a-f]{4})> ?(?:<([0-9a-f]{4})> ?)?<([0-9a-f]{4})>\s*$", re.MULTILINE)
 NO_TEXT = "\ufeff"
 """The meaning of a glyph that is not text; our text extraction drops this mark."""
-_BLOCK = 100
+_MAX_BLOCK_LINES = 100
 """Lines in one block of a character map, the maximum that the format allows."""
 
 Glyphs = dict[str, dict[int, Counter[str]]]
@@ -48,7 +48,7 @@ BREAK = "\u200b"
 """Zero width space. MuPDF breaks a line there; its own `overflow-wrap: break-word` cuts off words of several fonts."""
 LONGEST_RUN = 24
 """Longer runs, in characters, may be broken …"""
-PIECE = 8
+BREAK_EVERY = 8
 """… after every 8 characters, and after punctuation."""
 
 _BROKEN_BY_ITSELF = "\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef"
@@ -74,7 +74,7 @@ def marked_characters(html: str) -> str:
 
     U+FFFD is the first, as MuPDF reads its glyph by its number, and the first is no letter.
     """
-    return "".join(sorted(set(_BOX.findall(html)), key=lambda character: (character != "\ufffd", character)))
+    return "".join(sorted(set(_BOXED.findall(html)), key=lambda character: (character != "\ufffd", character)))
 
 
 @cache
@@ -213,7 +213,7 @@ def _parse(table: str) -> dict[int, str]:
 
 def _table(meanings: Mapping[int, str]) -> bytes:
     lines = [f"<{glyph:04x}> <{text.encode('utf-16-be').hex()}>" for glyph, text in sorted(meanings.items())]
-    blocks = [lines[start : start + _BLOCK] for start in range(0, len(lines), _BLOCK)]
+    blocks = [lines[start : start + _MAX_BLOCK_LINES] for start in range(0, len(lines), _MAX_BLOCK_LINES)]
     written = "\n".join("\n".join((f"{len(block)} beginbfchar", *block, "endbfchar")) for block in blocks)
     return (
         "/CIDInit /ProcSet findresource begin\n12 dict begin\nbegincmap\n"
@@ -235,7 +235,7 @@ def _meaning(counts: Counter[str], mapped: str | None) -> str:
         return NO_TEXT
     if mapped is None or mapped.isspace() or max(meanings[0]) > "\uffff":
         return meanings[0]
-    return unicodedata.normalize("NFKC", mapped) if _FORM.fullmatch(mapped) else mapped
+    return unicodedata.normalize("NFKC", mapped) if _PRESENTATION_FORM.fullmatch(mapped) else mapped
 
 
 def breakable(text: str) -> str:
@@ -255,7 +255,7 @@ def _break_run(run: str) -> str:
             or unicodedata.combining(previous or " ") == _VIRAMA
         )
         is_after_punctuation = previous in _PUNCTUATION and character not in _PUNCTUATION
-        may_end = since >= PIECE or is_after_punctuation or _UNSPACED.match(character)
+        may_end = since >= BREAK_EVERY or is_after_punctuation or _UNSPACED.match(character)
         if previous and may_end and not is_joined:
             written.append(BREAK)
             since = 0

@@ -355,7 +355,7 @@ def find_tessdata(language: str = languages.AUTO) -> str | None:
 
 
 def tesseract_languages(tessdata: str) -> frozenset[str]:
-    """Return Tesseract's codes of the tesseract_languages with data in `tessdata`, such as "chi_sim"."""
+    """Return Tesseract's codes of the languages with data in `tessdata`, such as "chi_sim"."""
     return frozenset(path.stem for path in Path(tessdata).glob("*.traineddata")) - _NO_LANGUAGES
 
 

@@ -29,7 +29,7 @@ MAX_SHARE = 0.5
 """A first or last block of more pages than this share is a running header or footer at any height."""
 Columns = Sequence[tuple[float, float]]
 
-ABOVE = frozenset({types.BlockKind.TEXT, types.BlockKind.HEADING})
+_CAPTION_KINDS = frozenset({types.BlockKind.TEXT, types.BlockKind.HEADING})
 
 
 def parse_rendition(path: Path) -> types.ParsedDocument:
@@ -65,10 +65,10 @@ def assemble(pages: Iterable[PageContent], metadata_title: str | None = None) ->
     levels = _levels(contents, body, repeated)
     blocks: list[types.TextBlock] = []
     number = 1
-    tables = TableReader()
+    table_reader = TableReader()
     for content in contents:
         running = [_is_running(raw, repeated) for raw in content.blocks]
-        rows = tables.read_page(content.blocks, running)
+        rows = table_reader.read_page(content.blocks, running)
         for index, raw in enumerate(content.blocks):
             heads = _key(raw) not in repeated and not metadata.is_letterhead(_text(raw), content.info.number)
             is_sheet_name = content.has_grid and raw.kind is types.BlockKind.HEADING
@@ -253,7 +253,7 @@ def _caption(blocks: Sequence[RawBlock], above: Sequence[int]) -> str:
     """Return the caption of a table in the texts right above it."""
     texts: list[str] = []
     for index in reversed(above):
-        if blocks[index].kind not in ABOVE:
+        if blocks[index].kind not in _CAPTION_KINDS:
             break
         texts.insert(0, " ".join(line.text for line in blocks[index].lines))
     return tables.SEPARATOR.join(tables.caption_rows(texts))

@@ -20,6 +20,7 @@ def mail(
     code_page: int = 0,
     numbers: Mapping[int, int] | None = None,
     times: Mapping[int, int] | None = None,
+    names: Sequence[int] = (),
     sent: int | None = None,
     recipients: Sequence[tuple[int, str, str]] = (),
     attachments: Sequence[Tree] = (),
@@ -27,7 +28,8 @@ def mail(
 ) -> dict[str, Any]:
     """A mail as a tree; `sent` in 100 ns since 1601, recipients by kind, name and address.
 
-    With a `code_page`, texts are in it.
+    With a `code_page`, texts are in it. `names` are the named properties of appointments, which have the numbers 0x8000
+    and so on.
     """
     header = struct.pack("<8x4I", 0, 0, len(recipients), len(attachments)) if inner else bytes(32)
     numbers = dict(numbers or {}) | ({0x3FFD: code_page} if code_page else {})
@@ -37,6 +39,10 @@ def mail(
         strings = {0x3001: name, 0x39FE: address}
         properties = _object(bytes(8), strings, {}, numbers={0x0C15: kind}, code_page=code_page)
         tree[f"__recip_version1.0_#{number:08X}"] = properties
+    if names:
+        entries = (struct.pack("<IHH", name, 3 << 1, position) for position, name in enumerate(names))
+        guid = bytes.fromhex("0220060000000000c000000000000046")
+        tree["__nameid_version1.0"] = {"__substg1.0_00020102": guid, "__substg1.0_00030102": b"".join(entries)}
     return tree | {f"__attach_version1.0_#{number:08X}": one for number, one in enumerate(attachments)}
 
 

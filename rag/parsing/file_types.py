@@ -32,6 +32,7 @@ CSV = "text/csv"
 TSV = "text/tab-separated-values"
 SHEETS = frozenset({XLSX, XLS, ODS, CSV, TSV})
 EML, MSG, MBOX, ZIP = types.MAIL, types.OUTLOOK_MAIL, types.MAILBOX, types.ARCHIVE
+ICS = "text/calendar"
 HTML = "text/html"
 MARKDOWN = "text/markdown"
 TEXT = "text/plain"
@@ -49,9 +50,9 @@ MIME_TYPE_BY_SUFFIX = {
     for suffixes, kind in (
         ("pdf", PDF), ("docx", DOCX), ("pptx", PPTX), ("epub", EPUB), ("odt", ODT), ("odp", ODP), ("rtf", RTF),
         ("doc", DOC), ("ppt", PPT), ("xlsx xlsm", XLSX), ("xls", XLS), ("ods", ODS), ("csv", CSV), ("tsv", TSV),
-        ("html htm xhtml", HTML), ("md markdown", MARKDOWN), ("eml", EML), ("msg", MSG), ("mbox", MBOX), ("zip", ZIP),
-        ("txt text", TEXT), ("png", PNG), ("jpg jpeg", JPEG), ("tif tiff", TIFF), ("gif", GIF), ("bmp", BMP),
-        ("webp", WEBP), ("heic heif", HEIC), ("avif", AVIF),
+        ("html htm xhtml", HTML), ("md markdown", MARKDOWN), ("eml", EML), ("msg", MSG), ("mbox", MBOX), ("ics", ICS),
+        ("zip", ZIP), ("txt text", TEXT), ("png", PNG), ("jpg jpeg", JPEG), ("tif tiff", TIFF), ("gif", GIF),
+        ("bmp", BMP), ("webp", WEBP), ("heic heif", HEIC), ("avif", AVIF),
     )
     for suffix in suffixes.split()
 }  # fmt: skip
@@ -79,6 +80,7 @@ _HTML_START = re.compile(
     rb"^\s*(<!--.*?-->\s*)*(<\?xml[^>]*\?>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.I | re.S
 )
 _SVG_START = re.compile(rb"^\s*(<\?xml[^>]*\?>\s*)?(<!--.*?-->\s*|<!doctype svg[^>]*>\s*)*<svg\b", re.I | re.S)
+_CALENDAR_START = re.compile(rb"\s*BEGIN:VCALENDAR\s", re.I)
 _OTHER_PACKAGES = {_CONTENT_TYPES, "mimetype"}
 """Members that mark Office Open XML, OpenDocument and EPUB."""
 _BINARY = {
@@ -239,6 +241,8 @@ def _ole2_type(path: Path, name: str) -> str:
 def _text_type(head: bytes, name: str, suffix: str) -> str:
     if filings.is_filing(head):
         return types.FILING
+    if _CALENDAR_START.match(_without_bom(head)):
+        return ICS
     if _SVG_START.match(_without_bom(head)):
         raise _unsupported(name, N_("an SVG image"))
     if _HTML_START.match(_without_bom(head)):

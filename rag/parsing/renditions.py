@@ -165,9 +165,8 @@ def convert(
 
         unpack = zip_archive.to_pdf if mime_type == types.ARCHIVE else filings.to_pdf
         return unpack(source, unpacking)
-    if mime_type in types.CONTAINERS:
+    if mime_type in types.CONTAINERS or mime_type == file_types.ICS:
         from rag.parsing.mail import convert as mails
 
-        is_mailbox = mime_type == types.MAILBOX
-        return mails.mailbox_to_pdf(source, unpacking) if is_mailbox else mails.to_pdf(source, mime_type, unpacking)
+        return mails.to_pdf(source, mime_type, unpacking)
     return text_files.to_pdf(source, mime_type)

@@ -349,15 +349,68 @@ def test_html_of_an_outlook_mail_in_its_code_page(tmp_path: Path) -> None:
     assert "Выручка выросла" in text(read(tmp_path, outlook.pack(mail), "a.msg"))
 
 
-# --- mailboxes ---
+# --- appointments and mailboxes ---
+
+EVENT = (
+    "BEGIN:VEVENT\r\nUID:1\r\nSUMMARY:Board meeting\\, first quarter\r\nDTSTART;TZID=Europe/Zurich:20260304T090000\r\n"
+    "DURATION:PT1H30M\r\nLOCATION:Room 5\\nBasel\r\nORGANIZER;CN=Grace Höpper:mailto:grace@harbour.example\r\n"
+    "ATTENDEE;CN=Ada:MAILTO:ada@works.example\r\nATTENDEE:mailto:bob@works.example\r\n"
+    "RRULE:FREQ=WEEKLY;COUNT=4\r\nSTATUS:CANCELLED\r\nDESCRIPTION:Bring the budget.\r\nEND:VEVENT\r\n"
+)
+HOLIDAY = "BEGIN:VEVENT\r\nSUMMARY:Closed\r\nDTSTART;VALUE=DATE:20260401\r\nDTEND;VALUE=DATE:20260403\r\nEND:VEVENT\r\n"
+ROWS = [
+    "Appointment\tBoard meeting, first quarter",
+    "Start\t2026-03-04 09:00 (UTC+01:00)",
+    "End\t2026-03-04 10:30 (UTC+01:00)",
+    "Repeats\tFREQ=WEEKLY;COUNT=4",
+    "Place\tRoom 5 Basel",
+    "Organizer\tGrace Höpper <grace@harbour.example>",
+    "Attendees\tAda <ada@works.example>, bob@works.example",
+    "Status\tcancelled",
+]
 
 
-def test_an_invitation_is_a_part_of_its_mail(tmp_path: Path) -> None:
+def calendar(*events: str) -> bytes:
+    return f"BEGIN:VCALENDAR\r\nVERSION:2.0\r\n{''.join(events)}END:VCALENDAR\r\n".encode()
+
+
+def test_a_calendar_shows_each_appointment(tmp_path: Path) -> None:
+    document = read(tmp_path, calendar(EVENT, HOLIDAY), "a.ics")
+    expected = [*ROWS, "Description\tBring the budget.", "Appointment\tClosed", "Start\t2026-04-01", "End\t2026-04-02"]
+    assert text(document).splitlines() == expected
+    assert document.completeness
+    assert not document.completeness.missing
+
+
+@pytest.mark.parametrize("content", [b"BEGIN:VCALENDAR\nbroken", calendar()])
+def test_a_calendar_without_appointments_is_unreadable(tmp_path: Path, content: bytes) -> None:
+    with pytest.raises(errors.UnreadableFileError, match="calendar"):
+        read(tmp_path, content, "a.ics")
+
+
+def test_an_invitation_says_when_and_where(tmp_path: Path) -> None:
     mail = mails.message(text="Please come.")
-    mail.add_alternative("BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n", subtype="calendar", params={"method": "REQUEST"})
+    mail.add_alternative(calendar(EVENT).decode(), subtype="calendar", params={"method": "REQUEST"})
     document = read(tmp_path, mail.as_bytes())
+    assert "\n".join(ROWS) in text(document)
     assert "Please come." in text(document)
-    assert told(document) == {"attachment.ics": None}
+    assert document.parts == ()
+
+
+def test_a_whole_calendar_in_a_mail_is_a_part(tmp_path: Path) -> None:
+    document = read(tmp_path, mails.eml({"year.ics": calendar(EVENT, HOLIDAY)}))
+    assert told(document) == {"year.ics": None}
+
+
+def test_an_appointment_of_outlook_says_when_and_where(tmp_path: Path) -> None:
+    start, end = SENT, SENT + 90 * 60 * 10_000_000
+    mail = outlook.mail(
+        strings={0x001A: "IPM.Appointment", 0x0037: "Board", 0x8002: "Room 5", 0x8003: "Ada; Bob"},
+        times={0x8000: start, 0x8001: end},
+        names=[0x820D, 0x820E, 0x8208, 0x8238],
+    )
+    shown = text(read(tmp_path, outlook.pack(mail), "a.msg"))
+    assert "Start\t2026-03-04 00:00 (UTC)\nEnd\t2026-03-04 01:30 (UTC)\nPlace\tRoom 5\nAttendees\tAda; Bob" in shown
 
 
 def test_each_mail_of_a_mailbox_is_a_part(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Convert mails and mailboxes (mbox, RFC 4155) to PDF.
+"""Convert mails, mailboxes (mbox, RFC 4155) and calendars to PDF.
 
 A mail has headers, text, and the list of attachments, a mailbox the list of its mails; these become documents.
 """
@@ -13,12 +13,13 @@ from pathlib import Path
 
 from rag import errors, types
 from rag.messages import N_
+from rag.parsing import file_types
 from rag.parsing.archive import file_list
 from rag.parsing.archive.unpacking import Unpacking
 from rag.parsing.conversion import Conversion, SourceText
 from rag.parsing.html import markup
 from rag.parsing.html.layout import lay_out
-from rag.parsing.mail import eml
+from rag.parsing.mail import appointments, eml
 from rag.parsing.mail.eml import Attachment, Message
 
 _SHOWN_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/bmp", "image/tiff"})
@@ -28,11 +29,15 @@ MAX_SUBJECT_CHARS = 80
 
 
 def to_pdf(source: Path, mime_type: str, unpacking: Unpacking) -> Conversion:
-    """Convert the mail at `source` to PDF, and store its attachments with `unpacking`.
+    """Convert the mail, mailbox or calendar at `source` to PDF, and store attachments and mails with `unpacking`.
 
     Raises:
         errors.UnreadableFileError: the file is damaged.
     """
+    if mime_type == file_types.ICS:
+        return appointments.to_pdf(source)
+    if mime_type == types.MAILBOX:
+        return _mailbox_to_pdf(source, unpacking)
     mail = _read(source, mime_type, unpacking.name)
     pictures = _shown_pictures(mail)
     for attachment in mail.attachments:
@@ -89,7 +94,7 @@ def _plain_to_html(text: str) -> str:
     return f"<div>{'<br>'.join(lines)}</div>"
 
 
-def mailbox_to_pdf(source: Path, unpacking: Unpacking) -> Conversion:
+def _mailbox_to_pdf(source: Path, unpacking: Unpacking) -> Conversion:
     """List the mails of the mailbox at `source` on pages, and store them with `unpacking`."""
     box = mailbox.mbox(source, create=False)
     try:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from rag.parsing.encoding import codec_of, decode
 from rag.parsing.html import text_files
+from rag.parsing.mail import appointments
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS
 
 SHOWN_HEADERS = ("From", "To", "Cc", "Bcc", "Reply-To", "Date", "Subject")
@@ -96,15 +97,18 @@ def read(source: Path) -> Message:
 def _message(mail: EmailMessage) -> Message:
     bodies: list[Body] = []
     attachments: list[Attachment] = []
+    invitation: list[appointments.Row] = []
     for part in _parts(mail):
         if isinstance(part, Body):
             bodies.append(part)
+        elif part.mime_type == "text/calendar" and len(events := appointments.read(part.content)) == 1:
+            invitation = events[0]
         else:
             attachments.append(part)
     sender = tried(lambda: mail["From"].addresses[0])
     headers = ((name, value) for name in SHOWN_HEADERS if (value := header(mail, name)))
     return Message(
-        headers=tuple(headers),
+        headers=(*headers, *(row for row in invitation if row[0] != appointments.DESCRIPTION or not bodies)),
         bodies=tuple(bodies),
         attachments=tuple(attachments),
         subject=header(mail, "Subject"),

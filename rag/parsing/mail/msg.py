@@ -6,6 +6,7 @@ import email.parser
 import email.utils
 import functools
 import struct
+import uuid
 from collections.abc import Iterator
 from email.message import EmailMessage
 from pathlib import Path
@@ -20,7 +21,7 @@ from oxmsg.storage import Storage
 from rag import errors
 from rag.messages import N_
 from rag.parsing.encoding import decode
-from rag.parsing.mail import eml
+from rag.parsing.mail import appointments, eml
 from rag.parsing.mail.eml import Attachment, Body, Message
 
 MSG_IN_MSG_HDR_OFFSET = 24
@@ -29,6 +30,13 @@ FIRST_YEAR = 1601
 _EMBEDDED = f"__substg1.0_{pid.PID_ATTACH_DATA_BINARY:04X}000D"
 _RECIPIENTS = {1: "To", 2: "Cc", 3: "Bcc"}
 """Kinds of recipients (MS-OXOMSG, 2.2.3.1.2)."""
+_APPOINTMENT_GUID = uuid.UUID("00062002-0000-0000-c000-000000000046").bytes_le
+_STANDARD_GUIDS = 3
+"""Property sets that need no entry in the list of their ids, and the number of the first in it."""
+_FIRST_NAMED = 0x8000
+_START, _END, _LOCATION, _RECURRENCE, _ATTENDEES = 0x820D, 0x820E, 0x8208, 0x8232, 0x8238
+"""Named properties of appointments (MS-OXPROPS: PidLidAppointmentStartWhole …)."""
+_START_DATE, _END_DATE = 0x0060, 0x0061
 _HEADER = struct.Struct("<4I")
 _PACKED, _PLAIN = 0x75465A4C, 0x414C454D  # LZFu, MELA
 _WINDOW_BYTES = 4096
@@ -121,8 +129,9 @@ def _message(storage: Storage, offset: int) -> Message:
     rtf = None if bodies else properties.content(pid.PID_RTF_COMPRESSED)
     if rtf:
         attachments.append(Attachment("text of the mail.rtf", decompress(rtf), "application/rtf"))
+    rows = (*(headers | {"Subject": subject}).items(), *_appointment(storage, properties))
     return Message(
-        headers=tuple((name, value) for name, value in (headers | {"Subject": subject}).items() if value),
+        headers=tuple((name, value) for name, value in rows if value),
         bodies=tuple(bodies),
         attachments=tuple(attachments),
         subject=subject,
@@ -139,6 +148,31 @@ def _bodies(properties: _Properties) -> list[Body]:
     rich = decode(content, declared, is_html=True) if content else properties.text(pid.PID_BODY_HTML)
     alternatives = [Body(plain), Body(rich, is_html=True)]
     return eml.fullest([[body] for body in alternatives if body.text.strip()])
+
+
+def _appointment(storage: Storage, properties: _Properties) -> Iterator[tuple[str, str]]:
+    """Yield what an appointment, or a request for one, says beside its text."""
+    if not properties.text(pid.PID_MESSAGE_CLASS).lower().startswith(("ipm.appointment", "ipm.schedule.meeting")):
+        return
+    numbers = _named_properties(storage)
+    for name, tagged, named in (("Start", _START_DATE, _START), ("End", _END_DATE, _END)):
+        moment = properties.moment(numbers.get(named)) or properties.moment(tagged)
+        yield name, appointments.shown(moment)
+    for name, named in (("Place", _LOCATION), ("Repeats", _RECURRENCE), ("Attendees", _ATTENDEES)):
+        yield name, " ".join(properties.text(numbers[named]).split()) if named in numbers else ""
+
+
+def _named_properties(storage: Storage) -> dict[int, int]:
+    """Return the numbers under which this file has the named properties of appointments (MS-OXMSG, 2.2.3)."""
+    names = next((inner for inner in storage.storages if inner.name == "__nameid_version1.0"), None)
+    streams = {stream.name: stream.bytes_ for stream in names.streams} if names else {}
+    guids, entries = (streams.get(f"__substg1.0_{number:08X}", b"") for number in (0x00020102, 0x00030102))
+    numbers = {}
+    for name, kind, position in struct.iter_unpack("<IHH", entries[: len(entries) // 8 * 8]):
+        guid = (kind >> 1) - _STANDARD_GUIDS
+        if not kind & 1 and guid >= 0 and guids[guid * 16 : guid * 16 + 16] == _APPOINTMENT_GUID:
+            numbers[name] = _FIRST_NAMED + position
+    return numbers
 
 
 def _address(name: str, address: str) -> str:

@@ -38,6 +38,7 @@ KIND_NAMES = {
     types.MAIL: N_("E-mail"),
     types.OUTLOOK_MAIL: N_("E-mail"),
     types.MAILBOX: N_("Mailbox"),
+    "text/calendar": N_("Calendar"),
     types.ARCHIVE: "ZIP",
     types.FILING: N_("SEC filing"),
 }

@@ -177,7 +177,7 @@ def docx(
     named = {"header1.xml": "hdr", "footer1.xml": "ftr", "comments.xml": "comments", "footnotes.xml": "footnotes"}
     named |= {"numbering.xml": "numbering", "styles.xml": "styles"}
     others = {
-        f"word/{name}": f"<w:{named[name]} {_WORD}>{part!s}</w:{named[name]}>" if name in named else part
+        f"word/{name}": f"<w:{named[name]} {_WORD} {_DRAWING}>{part!s}</w:{named[name]}>" if name in named else part
         for name, part in parts.items()
     }
     return archive(

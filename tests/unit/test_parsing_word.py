@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from rag import parsing
-from rag.parsing import file_types
 from rag.parsing.office.list_numbers import formatted
 from rag.types import BlockKind, ParsedDocument, ParsingConfig
 from tests import offices, outlook, pdfs
@@ -232,21 +231,51 @@ Content-Transfer-Encoding: quoted-printable
 """
 
 
-def test_documents_that_word_imports_are_parts(tmp_path: Path) -> None:
-    parts: dict[str, str | bytes] = {"a.html": b"<p>HTML says <b>5.", "e.mht": PAGE, "f.bin": b"\0\1\2\3"}
+def test_documents_imported_into_the_body_are_read_in_their_place(tmp_path: Path) -> None:
+    parts: dict[str, str | bytes] = {
+        "a.html": b"<p>HTML says <b>5.",
+        "b.rtf": offices.rtf("RTF says 7.\\par"),
+        "c.docx": offices.docx(offices.p("Word says 9.")),
+        "d.txt": b"Text says 3.",
+        "e.mht": PAGE,
+        "f.bin": b"\0\1\2\3",
+    }
     relations = "".join(offices.relation("aFChunk", name, f"chunk{name[0]}") for name in parts)
     chunks = "".join(f'<w:altChunk r:id="chunk{name[0]}"/>' for name in parts)
     document = read(
         tmp_path, offices.docx(offices.p("Begin") + chunks + offices.p("End"), parts=parts, relations=relations)
     )
-    assert lines(document, BlockKind.TEXT)[:2] == ["Begin", "End"]
+    said = ["HTML says 5.", "RTF says 7.", "Word says 9.", "Text says 3.", "A page says 11 €."]
+    assert lines(document, BlockKind.TEXT) == ["Begin", *said, "End"]
     assert [(part.name, part.reason) for part in document.parts] == [
-        ("a.html", None),
-        ("e.mht", None),
-        ("f.bin", "of a kind that cannot be read (“.bin”)"),
+        ("f.bin", "of a kind that cannot be read (“.bin”)")
     ]
-    (tmp_path / "e.mht").write_bytes(PAGE)
-    assert file_types.detect_mime_type(tmp_path / "e.mht", "e.mht") == file_types.EML
+
+
+def test_documents_imported_into_cells_notes_and_headers_are_read(tmp_path: Path) -> None:
+    chunk = '<w:altChunk r:id="chunk"/>'
+    relation = offices.relation("aFChunk", "a.html", "chunk")
+    parts: dict[str, str | bytes] = {
+        "header1.xml": chunk,
+        "footnotes.xml": f'<w:footnote w:id="2">{chunk}</w:footnote>',
+        **{f"_rels/{name}.xml.rels": f"<Relationships>{relation}</Relationships>" for name in ("header1", "footnotes")},
+        "a.html": b"<p>In thousands",
+    }
+    mark = '<w:r><w:footnoteReference w:id="2"/></w:r>'
+    body = f"<w:p>{offices.run('Revenue')}{mark}</w:p><w:tbl><w:tr><w:tc>{chunk}</w:tc></w:tr></w:tbl>"
+    document = read(tmp_path, offices.docx(body, parts=parts, relations=relation))
+    assert lines(document) == ["In thousands", "Revenue¹", "In thousands", "1.", "In thousands", "↩"]
+
+
+def test_a_document_that_imports_itself_ends(tmp_path: Path) -> None:
+    content = offices.docx(offices.p("Innermost."))
+    for _ in range(6):
+        relations = offices.relation("aFChunk", "inner.docx", "chunk")
+        body = offices.p("Outer.") + '<w:altChunk r:id="chunk"/>'
+        content = offices.docx(body, parts={"inner.docx": content}, relations=relations)
+    document = read(tmp_path, content)
+    assert lines(document, BlockKind.TEXT) == ["Outer."] * 4
+    assert [part.name for part in document.parts] == ["inner.docx"]
 
 
 def test_embedded_files_are_parts(tmp_path: Path) -> None:

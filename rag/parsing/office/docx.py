@@ -37,12 +37,14 @@ def read(package: Package) -> Contents:
     names += [(part, name) for part, pattern in _OTHER_PARTS for name in package.matching(pattern)]
     texts: list[Paragraph] = []
     hidden: list[str] = []
-    changes, rewritten = Changes(), dict[str, bytes]()
+    changes, rewritten, imports = Changes(), dict[str, bytes](), dict[str, bytes]()
     for part, name in names:
         root = package.xml(name)
         if root is None:
             continue
-        rewriting = Rewriting(root, styles, Numbering(lists, styles))
+        targets = {key: relation.target for key, relation in package.relations(name).items()}
+        rewriting = Rewriting(root, styles, Numbering(lists, styles), targets)
+        imports |= {chunk: package.read(chunk) for chunk in package.related(name, "/aFChunk")}
         changes = Changes(*map(sum, zip(changes, rewriting.changes, strict=True)))
         hidden += rewriting.hidden
         texts += _of_part(root, part)
@@ -58,7 +60,8 @@ def read(package: Package) -> Contents:
         changes.note,
         tuple(embedded.of_office_open_xml(package)),
         package.rewritten(rewritten),
-        charts=drawings,
+        tuple(imports.items()),
+        drawings,
     )
 
 

@@ -17,7 +17,10 @@ from rag.parsing.pdf import glyph_names
 
 NOTE_NUMBER = "number"
 """Attribute of a reference to a note with its number, which Word works out like Pandoc."""
+_IMPORTED = "\ue000"
+"""Surrounds the name of a part whose content belongs in place of a paragraph."""
 _UNSEEN = frozenset({"Fallback", "sdtPr", "sdtEndPr", "customXmlPr"})
+_RELATION_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 MAX_INVISIBLE_HALF_POINTS = 3
 """Text up to this size cannot be seen."""
@@ -29,15 +32,26 @@ _SYMBOL_CODES = range(0xF000, 0xF100)
 """Where Word puts the codes of symbol fonts in Unicode."""
 
 
-class Rewriting:
-    """Rewrites the XML part `root`."""
+def imported_part(text: str) -> str | None:
+    """Return the name of the part that stands in place of a paragraph, None if it is an ordinary one."""
+    return text[1:-1] if text.startswith(_IMPORTED) and text.endswith(_IMPORTED) else None
 
-    def __init__(self, root: Any, styles: Styles, numbering: Numbering) -> None:
+
+def placeholder(part: str) -> str:
+    """Return the text of the paragraph in whose place a part stands."""
+    return f"{_IMPORTED}{part}{_IMPORTED}"
+
+
+class Rewriting:
+    """Rewrites the XML part `root`; `targets` are the names of other parts by the ids of relations to them."""
+
+    def __init__(self, root: Any, styles: Styles, numbering: Numbering, targets: dict[str, str]) -> None:
         self._root = root
         self._styles = styles
         self.hidden: list[str] = []
         self.changes = self._count_changes()
         self._choose_alternatives()
+        self._import_parts(targets)
         self._show_form_fields()
         self._show_symbols()
         self._strike_out()
@@ -64,6 +78,14 @@ class Rewriting:
             choices = fallback.getparent().findall("{*}Choice")
             if choices and next(choices[0].iter("{*}txbxContent"), None) is not None:
                 fallback.getparent().remove(fallback)
+
+    def _import_parts(self, targets: dict[str, str]) -> None:
+        for chunk in self._all("altChunk"):
+            part = targets.get(chunk.get(_RELATION_ID, ""))
+            if part:
+                paragraph = etree.Element(f"{W}p")
+                paragraph.append(_text_run(placeholder(part)))
+                chunk.getparent().replace(chunk, paragraph)
 
     def _show_form_fields(self) -> None:
         """Write the state of boxes and lists, which Word draws from the properties of fields and content controls."""

@@ -20,8 +20,7 @@ MAX_EMBEDDED_BYTES = 256 << 20
 _RELATIONS = re.compile(r"(.*?)_rels/([^/]+)\.rels")
 _CHARTS = re.compile(r"/(charts|chartEx|diagrams)/")
 """Parts with embedded workbooks whose data is drawn."""
-_KINDS = ("/package", "/oleObject", "/aFChunk")
-"""Relations to embedded files, and to documents that Word imports when it opens the file."""
+_KINDS = ("/package", "/oleObject")
 _OLE2 = b"\xd0\xcf\x11\xe0"
 _NATIVE = "\x01Ole10Native"
 _FILE_STREAMS = ("Package", "CONTENTS", "EmbeddedOdf", "package_stream")

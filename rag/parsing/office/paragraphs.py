@@ -86,12 +86,13 @@ class Changes(NamedTuple):
 class Contents(NamedTuple):
     """The paragraphs of a document, a note for its owner, the files and charts in it, and its title and author.
 
-    `prepared` is the document as Pandoc understands it.
+    `prepared` is the document as Pandoc understands it, with places for `imports`: other documents and their names.
     """
 
     paragraphs: list[Paragraph]
     note: str | None = None
     files: tuple[EmbeddedFile, ...] = ()
     prepared: bytes = b""
+    imports: tuple[tuple[str, bytes], ...] = ()
     charts: tuple[Chart, ...] = ()
     about: Metadata = Metadata()

@@ -22,7 +22,7 @@ from rapidfuzz.distance import Levenshtein
 
 from benchmarks.report import Section, at_least, at_most
 from benchmarks.settings import Options
-from rag.parsing.ocr import tesseract, text_layer
+from rag.parsing.ocr import text_layer
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import ParsingConfig
 
@@ -80,8 +80,8 @@ def measure(options: Options, section: Section) -> None:
     texts = json.loads((Path(__file__).parent / "data" / "scanned_texts.json").read_text(encoding="utf-8"))
     cases = [Case(language, *kind) for language in texts for kind in KINDS]
     cases = cases[1 :: len(KINDS)][:2] if options.quick else cases
-    tessdata = tesseract.find_tessdata()
-    installed = tesseract.languages(tessdata) if tessdata else frozenset()
+    tessdata = text_layer.find_tessdata()
+    installed = text_layer.tesseract_languages(tessdata) if tessdata else frozenset()
     pages = [_scan(texts[case.language], number, case) for number, case in enumerate(cases)]
     section.about = f"{len(pages)} pages, {sum(len(words) for _, words in pages):,} words"
     for engine in ("packaged", "tesseract"):

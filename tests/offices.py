@@ -5,8 +5,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from rag.parsing import conversion, file_types
-from rag.parsing import convert as converting
+from rag.parsing import conversion, file_types, renditions
 from rag.parsing.archive.unpacking import Unpacking
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import ParsingConfig, Unpacked
@@ -43,7 +42,7 @@ def convert(folder: Path, content: bytes, kind: str, config: ParsingConfig) -> c
     """Convert a file without attachments."""
     (folder / "source").write_bytes(content)
     nothing = Unpacking("source", folder, Unpacked(), config)
-    return converting.convert(folder / "source", kind, config, nothing, lambda pages: None)
+    return renditions.convert(folder / "source", kind, config, nothing, lambda pages: None)
 
 
 def archive(parts: Mapping[str, str | bytes]) -> bytes:
@@ -178,7 +177,7 @@ def docx(
     named = {"header1.xml": "hdr", "footer1.xml": "ftr", "comments.xml": "comments", "footnotes.xml": "footnotes"}
     named |= {"numbering.xml": "numbering", "styles.xml": "styles"}
     others = {
-        f"word/{name}": f"<w:{named[name]} {_WORD}>{part!s}</w:{named[name]}>" if name in named else part
+        f"word/{name}": f"<w:{named[name]} {_WORD} {_DRAWING}>{part!s}</w:{named[name]}>" if name in named else part
         for name, part in parts.items()
     }
     return archive(

@@ -370,20 +370,6 @@ def bullets() -> bytes:
     return finish(document)
 
 
-def numbered_lines(*, size: float = 6) -> bytes:
-    """A manuscript of two pages whose lines are numbered in the margin, in numbers of this size."""
-    document = pymupdf.open()
-    number = 0
-    for _ in range(2):
-        page = document.new_page(width=WIDTH, height=HEIGHT)
-        for _ in range(4):
-            for sentence in SENTENCES:
-                number += 1
-                write(page, 40, 100 + 16 * (number % 40), f"{number}", size=size)
-                write(page, 72, 100 + 16 * (number % 40), sentence)
-    return finish(document)
-
-
 def drawn_twice() -> bytes:
     """The lines of `plain`, each made bold by drawing it again slightly to the right."""
     document = pymupdf.open(stream=plain(), filetype="pdf")

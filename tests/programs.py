@@ -36,7 +36,7 @@ def _has_chromium() -> bool:
 
 
 def _has_tesseract(language: str) -> bool:
-    from rag.parsing.ocr.tesseract import find_tessdata
+    from rag.parsing.ocr.text_layer import find_tessdata
 
     return find_tessdata(language) is not None
 

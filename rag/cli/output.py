@@ -106,8 +106,6 @@ def print_reading(completeness: types.Completeness | None) -> None:
         print_text(summary)
     for missing in completeness.missing:
         print_text(f"  missing at {missing.place}: {plural(missing.characters, 'character')}, “{missing.text}”")
-    for error in completeness.word_errors if completeness.has_word_errors else ():
-        print_text(f"  at {error.place}: “{error.read}” for “{error.expected}”")
 
 
 def print_error(error: errors.Error, *, as_json: bool) -> None:

@@ -2,9 +2,10 @@
 
 from rag.parsing.file_reader import decrypt, needs_password, read_file
 from rag.parsing.file_types import MIME_TYPE_BY_SUFFIX, detect_mime_type
-from rag.parsing.languages import language_identifier
+from rag.parsing.html.layout import html_to_pdf
+from rag.parsing.ocr.languages import language_identifier
+from rag.parsing.office.pandoc import html_to_docx
 from rag.parsing.pdf.document import parse_rendition
-from rag.parsing.pdf.html_output import html_to_docx, html_to_pdf
 from rag.parsing.pdf.page_rendering import (
     annotated_excerpt,
     annotated_pdf,

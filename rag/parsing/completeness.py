@@ -5,21 +5,24 @@ tables and columns are read in another order, so their words are matched with wo
 characters, as long words may be broken. Takes linear time.
 """
 
+import functools
 import math
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
+
+import pypdfium2
 
 from rag import types
 from rag.messages import N_
 from rag.parsing.pdf.character_cleaning import UNKNOWN, normalize_drawing
 from rag.parsing.pdf.pages import PageContent
-from rag.parsing.pdf.word_boundaries import Word, glued_words, split_words
-from rag.parsing.second_reading import SecondReading
+from rag.parsing.pdf.visibility import MIN_CONTRAST
 
 WINDOW_CHARS = 20_000
 """Maximum distance from the end of one piece to the next."""
@@ -30,7 +33,7 @@ LONG_WORD_CHARS = 24
 MIN_SHARE = 0.5
 """Least share of a word's characters to count as its part; any share of a long word counts."""
 MAX_PLACES = 50
-"""Maximum number of missing places and of word errors to report."""
+"""Maximum number of missing places to report."""
 EXCERPT_CHARS = 80
 """Reported length of a missing text."""
 
@@ -41,6 +44,69 @@ _NO_TEXT = re.compile(
 """Characters without a glyph: control characters, soft hyphens, zero-width marks, variation selectors, U+FFFD.
 
 Also private-use characters, mostly icons, whose meaning only the file's fonts know."""
+COMPARED_EVERY = 10
+"""One page in so many is compared."""
+MIN_LOST = 3
+"""Fewer characters may differ by the way in which a program splits ligatures or joins hyphenated words."""
+
+ZOOM = 2.0
+"""Pixels per point when looking for ink."""
+MAX_CODES = 0.02
+"""Share of control and private-use characters from which PDFium's reading of a page says nothing."""
+_NO_CHARACTERS = frozenset({"Cc", "Co", "Cs"})
+_NO_LETTERS = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Mn", "Zs"})
+
+
+class SecondReading:
+    """Compares pages of the PDF at `path` with what PDFium reads there, which shares no code with MuPDF.
+
+    Reading every page twice would double the time, so each tenth page is compared, and all of them once one differs.
+    What PDFium cannot read is not compared.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.missing: list[types.Missing] = []
+        self.compared_pages = 0
+        self._skipped: list[tuple[int, Sequence[str]]] = []
+        try:
+            self._document: Any = pypdfium2.PdfDocument(path)
+        except pypdfium2.PdfiumError:
+            self._document = None
+
+    def add(self, number: int, lines: Sequence[str]) -> None:
+        """Compare page `number` (from 1), of which `lines` were read, if its turn has come."""
+        if self._document is None:
+            return
+        if number % COMPARED_EVERY != 1 and not self.missing:
+            self._skipped.append((number, lines))
+            return
+        self._compare(number, lines)
+        if self.missing:
+            for skipped in self._skipped:
+                self._compare(*skipped)
+            self._skipped.clear()
+
+    def _compare(self, number: int, lines: Sequence[str]) -> None:
+        try:
+            page = self._document[number - 1]
+            text = page.get_textpage().get_text_range()
+        except pypdfium2.PdfiumError:
+            return
+        counts = Counter("".join(text.split()))
+        codes = sum(count for char, count in counts.items() if unicodedata.category(char) in _NO_CHARACTERS)
+        if codes > MAX_CODES * len(text):
+            return  # PDFium knows the characters of this page less than MuPDF
+        self.compared_pages += 1
+        lost = Counter(_comparable_letters(text)) - Counter(_comparable_letters("".join(lines)))
+        if lost.total() < MIN_LOST:
+            return
+        read = Counter(_comparable_letters(word) for line in lines for word in line.split())
+        places = [match for match in re.finditer(r"\S+", text) if _comparable_letters(match[0]) not in read]
+        words = [match[0] for match in places if _has_ink(page, match.span())]
+        characters = min(lost.total(), sum(len(_comparable_letters(word)) for word in words))
+        if characters >= MIN_LOST:
+            excerpt = " ".join(words)[:EXCERPT_CHARS]
+            self.missing.append(types.Missing(place=f"page {number}", characters=characters, text=excerpt))
 
 
 class CompletenessCheck:
@@ -58,22 +124,13 @@ class CompletenessCheck:
         self._found: list[str] = []
         self._characters = 0
         self._missing: list[types.Missing] = []
-        self._words = 0
-        self._glued_words = 0
-        self._split_words = 0
-        self._word_errors: list[types.WordError] = []
 
-    def add(
-        self,
-        page: PageContent,
-        page_words: Callable[[int], Iterable[Sequence[Any]]] = lambda _: (),
-    ) -> None:
-        """Compare the next page; `page_words` extracts a page's words with PyMuPDF."""
+    def add(self, page: PageContent) -> None:
+        """Compare the next page."""
         lines = [line.text for block in page.blocks for line in block.lines]
         self._add_remarks(page)
         if self._second_reading:
             self._second_reading.add(page.info.number, lines)
-        self._add_words(page, lines, page_words)
         if self._texts is not None:
             self._found += lines
             return
@@ -94,31 +151,6 @@ class CompletenessCheck:
             if block.kind in types.NO_EVIDENCE:
                 kind: types.RemarkKind = "struck" if block.kind is types.BlockKind.STRUCK else "hidden"
                 self._remarks[kind][number] += sum(len("".join(line.text.split())) for line in block.lines)
-
-    def _add_words(
-        self, page: PageContent, lines: Sequence[str], page_words: Callable[[int], Iterable[Sequence[Any]]]
-    ) -> None:
-        """Compare the words; MuPDF's are extracted only if the lines have a word that no run has."""
-        runs = " ".join(page.runs).split()
-        self._words += len(runs)
-        if set(" ".join(lines).split()).issubset(runs):
-            return
-        expected = [
-            Word(text, (x0, y0, x1, y1))
-            for x0, y0, x1, y1, word, *_ in page_words(page.info.number)
-            for text in to_words(word)
-        ]
-        normal = [to_words(line) for line in lines]
-        apart = {pair for run in page.runs for pair in pairwise(to_words(run))}
-        glued = glued_words(expected, normal)
-        split = [word for word in split_words(expected, normal) if not apart.issuperset(pairwise(word.read.split()))]
-        self._glued_words += len(glued)
-        self._split_words += len(split)
-        room = MAX_PLACES - len(self._word_errors)
-        place = f"page {page.info.number}"
-        self._word_errors += [
-            types.WordError(place=place, read=w.read, expected=w.expected) for w in [*glued, *split][:room]
-        ]
 
     def result(self) -> types.Completeness:
         """Return the completeness of all pages together."""
@@ -145,10 +177,6 @@ class CompletenessCheck:
                     )
                     for kind, pages in self._remarks.items()
                 ),
-                "words": self._words,
-                "glued_words": self._glued_words,
-                "split_words": self._split_words,
-                "word_errors": tuple(self._word_errors),
             }
         )
 
@@ -266,3 +294,34 @@ def _missing_places(pieces: Sequence[SourcePiece]) -> Iterator[types.Missing]:
 
 def _characters(pieces: Iterable[SourcePiece]) -> int:
     return sum(len(word) for piece in pieces for word in piece.words)
+
+
+def _has_ink(page: Any, span: tuple[int, int]) -> bool:
+    """Whether PDFium draws anything where it reads `span`, unlike text in hidden layers and clipped text."""
+    text_page = page.get_textpage()
+    lefts, bottoms, rights, tops = zip(*map(text_page.get_charbox, range(*span)), strict=True)
+    page_left, _, _, page_top = page.get_cropbox()
+    picture = _rendered(page)
+    rows = range(int((page_top - max(tops)) * ZOOM), int((page_top - min(bottoms)) * ZOOM) + 1)
+    columns = slice(max(0, int((min(lefts) - page_left) * ZOOM)), max(0, int((max(rights) - page_left) * ZOOM) + 1))
+    pixels = b"".join(picture[row][columns] for row in rows if 0 <= row < len(picture))
+    return bool(pixels) and max(pixels) - min(pixels) >= MIN_CONTRAST
+
+
+@functools.lru_cache(maxsize=1)
+def _rendered(page: Any) -> list[bytes]:
+    """Return the rows of the page drawn in grey, not rotated."""
+    bitmap = page.render(scale=ZOOM, rotation=-page.get_rotation() % 360, grayscale=True)
+    pixels = bytes(bitmap.buffer)
+    return [pixels[row * bitmap.stride : row * bitmap.stride + bitmap.width] for row in range(bitmap.height)]
+
+
+def _comparable_letters(text: str) -> str:
+    """Return the characters with a glyph of their own, in one form whatever their height and direction."""
+    plain = unicodedata.normalize("NFKD", normalize_drawing(text))
+    return "".join(filter(_is_letter, plain))
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_letter(char: str) -> bool:
+    return unicodedata.category(char) not in _NO_LETTERS and not char.isspace()

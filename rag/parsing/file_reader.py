@@ -1,5 +1,6 @@
 """Read a file in a separate process: make its rendition and parse it."""
 
+import mmap
 import tempfile
 from collections.abc import Callable, Sequence
 from concurrent import futures
@@ -21,7 +22,6 @@ FIRST_PAGES = 100
 """Pages of the first preview, made only of files of at least twice as many."""
 GROWTH = 4
 """Each preview has this many times the pages of the one before."""
-CHUNK_BYTES = 1 << 20
 _ENCRYPTION_MARK = b"/Encrypt"
 """In the trailer of every encrypted PDF, which is never encrypted or compressed itself (ISO 32000-1, 7.6.1)."""
 
@@ -171,13 +171,10 @@ def _check_text(parsed: types.ParsedDocument, recognised: bool, name: str, confi
 
 def needs_password(source: Path) -> bool:
     """Whether the file at `source` is a PDF that does not open without a password."""
-    with source.open("rb") as file:
-        tail = b""
-        while chunk := file.read(CHUNK_BYTES):
-            if _ENCRYPTION_MARK in tail + chunk:
-                break
-            tail = chunk[-len(_ENCRYPTION_MARK) :]  # the mark may lie across two chunks
-        else:
+    if not source.stat().st_size:
+        return False
+    with source.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        if content.find(_ENCRYPTION_MARK) < 0:
             return False
     with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
         try:

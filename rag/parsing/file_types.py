@@ -46,45 +46,16 @@ PDF_HEADER_BYTES = 1024
 """PDF readers look for the header this far into a file (PDF 1.7, implementation note 13)."""
 
 MIME_TYPE_BY_SUFFIX = {
-    ".pdf": PDF,
-    ".docx": DOCX,
-    ".pptx": PPTX,
-    ".epub": EPUB,
-    ".odt": ODT,
-    ".odp": ODP,
-    ".rtf": RTF,
-    ".doc": DOC,
-    ".ppt": PPT,
-    ".xlsx": XLSX,
-    ".xlsm": XLSX,
-    ".xls": XLS,
-    ".ods": ODS,
-    ".csv": CSV,
-    ".tsv": TSV,
-    ".html": HTML,
-    ".htm": HTML,
-    ".xhtml": HTML,
-    ".md": MARKDOWN,
-    ".markdown": MARKDOWN,
-    ".eml": EML,
-    ".msg": MSG,
-    ".mbox": MBOX,
-    ".ics": ICS,
-    ".zip": ZIP,
-    ".txt": TEXT,
-    ".text": TEXT,
-    ".png": PNG,
-    ".jpg": JPEG,
-    ".jpeg": JPEG,
-    ".tif": TIFF,
-    ".tiff": TIFF,
-    ".gif": GIF,
-    ".bmp": BMP,
-    ".webp": WEBP,
-    ".heic": HEIC,
-    ".heif": HEIC,
-    ".avif": AVIF,
-}
+    f".{suffix}": kind
+    for suffixes, kind in (
+        ("pdf", PDF), ("docx", DOCX), ("pptx", PPTX), ("epub", EPUB), ("odt", ODT), ("odp", ODP), ("rtf", RTF),
+        ("doc", DOC), ("ppt", PPT), ("xlsx xlsm", XLSX), ("xls", XLS), ("ods", ODS), ("csv", CSV), ("tsv", TSV),
+        ("html htm xhtml", HTML), ("md markdown", MARKDOWN), ("eml", EML), ("msg", MSG), ("mbox", MBOX), ("ics", ICS),
+        ("zip", ZIP), ("txt text", TEXT), ("png", PNG), ("jpg jpeg", JPEG), ("tif tiff", TIFF), ("gif", GIF),
+        ("bmp", BMP), ("webp", WEBP), ("heic heif", HEIC), ("avif", AVIF),
+    )
+    for suffix in suffixes.split()
+}  # fmt: skip
 _CONTENT_TYPES = "[Content_Types].xml"
 MAX_CONTENT_TYPES_BYTES = 4 << 20
 """Most that is read of the list of an Office Open XML file's parts."""
@@ -139,7 +110,7 @@ _RTF = b"{\\rtf"
 _OLE2 = b"\xd0\xcf\x11\xe0"
 _HEADERS = re.compile(rb"(?:[!-9;-~]+[ \t]*:[^\r\n]*(?:\r?\n[ \t][^\r\n]*)*(?:\r?\n|\Z))+")
 """Header fields (RFC 5322, 2.2): a name, a colon, a value; lines that begin with a space continue a field."""
-_MACHINE_HEADERS = {b"received", b"message-id", b"mime-version", b"return-path", b"delivered-to"}
+_MACHINE_HEADERS = {b"received", b"message-id", b"mime-version", b"content-type", b"return-path", b"delivered-to"}
 _USER_HEADERS = {b"from", b"to", b"subject", b"date"}
 MIN_HEADERS = 2
 _MAILBOX_START = re.compile(rb"From [^\r\n]*\d{4}[^\r\n]*\r?\n")

@@ -8,16 +8,17 @@ from typing import Any, NamedTuple
 from rag import errors, types
 from rag.messages import N_
 from rag.parsing import file_types
-from rag.parsing.annotations import attachments
-from rag.parsing.annotations.notes import notes
 from rag.parsing.archive.unpacking import Unpacking
-from rag.parsing.conversion import SourceText
-from rag.parsing.convert import convert
+from rag.parsing.conversion import Conversion, OnPages, SourceText
+from rag.parsing.html import text_files
 from rag.parsing.ocr import text_layer
-from rag.parsing.pdf import glyphs
+from rag.parsing.pdf import attachments, glyphs
 from rag.parsing.pdf.mupdf import map_mupdf_errors, pymupdf
 
 OnCount = Callable[[int], None]
+_DOCUMENTS = frozenset({file_types.DOCX, file_types.ODT, file_types.RTF, file_types.EPUB})
+_PRESENTATIONS = frozenset({file_types.PPTX, file_types.ODP})
+_LEGACY = frozenset({file_types.DOC, file_types.PPT})
 
 
 class Rendition(NamedTuple):
@@ -59,7 +60,7 @@ def make_rendition(
                 _check_pages(document, name, config)
                 naming = glyphs.name_glyphs(document)  # before pages are added, whose fonts need no names
                 is_extended = attachments.unpack(document, unpacking)
-                note = notes(document, has_files=bool(unpacking.parts))
+                note = attachments.notes(document, has_files=bool(unpacking.parts))
                 on_open(document.page_count)
                 recognition = text_layer.recognise(
                     document, config, on_recognised, with_pictures=with_pictures, has_unknown=naming.has_unknown
@@ -113,3 +114,59 @@ def _check_pages(document: Any, name: str, config: types.ParsingConfig) -> None:
             count=document.page_count,
             limit=config.max_pages,
         )
+
+
+def convert(
+    source: Path, mime_type: str, config: types.ParsingConfig, unpacking: Unpacking, on_pages: OnPages
+) -> Conversion:
+    """Convert the file at `source` to PDF; store files contained in it with `unpacking`.
+
+    Converters are imported when needed, as their libraries cost each parsing process some milliseconds. `on_pages`
+    receives the estimated number of pages as soon as it is known, since the time limit depends on it.
+
+    LibreOffice converts documents and presentations where it is installed and `config` allows it. If it fails, the
+    built-in converters take over.
+
+    Raises:
+        errors.UnreadableFileError: the file is damaged.
+        errors.UnsupportedFileError: only LibreOffice can read the file, and it is not installed or fails.
+    """
+    if config.office == "auto" and mime_type in (_DOCUMENTS - {file_types.EPUB}) | _PRESENTATIONS | _LEGACY:
+        from rag.parsing.office import libreoffice
+
+        converted = libreoffice.convert(source, mime_type, config, unpacking)
+        if converted is not None:
+            return converted
+    if mime_type in _LEGACY:
+        raise errors.UnsupportedFileError(
+            N_(
+                "The file is in an old Office format that only LibreOffice can read. Install LibreOffice (and leave "
+                "RAG_PARSING__OFFICE at auto), or save the file as DOCX, PPTX or PDF."
+            )
+        )
+    if mime_type in _DOCUMENTS:
+        from rag.parsing.office import documents
+
+        return documents.to_pdf(source, mime_type, config, unpacking)
+    if mime_type in _PRESENTATIONS:
+        from rag.parsing.slides import convert as slides
+
+        return slides.to_pdf(source, mime_type, unpacking)
+    if mime_type in file_types.SHEETS:
+        from rag.parsing.sheets import pages
+
+        return pages.to_pdf(source, mime_type, unpacking, on_pages)
+    if mime_type in file_types.IMAGES:
+        from rag.parsing import images
+
+        return images.to_pdf(source)
+    if mime_type in {types.ARCHIVE, types.FILING}:
+        from rag.parsing.archive import filings, zip_archive
+
+        unpack = zip_archive.to_pdf if mime_type == types.ARCHIVE else filings.to_pdf
+        return unpack(source, unpacking)
+    if mime_type in types.CONTAINERS or mime_type == file_types.ICS:
+        from rag.parsing.mail import convert as mails
+
+        return mails.to_pdf(source, mime_type, unpacking)
+    return text_files.to_pdf(source, mime_type)

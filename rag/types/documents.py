@@ -252,7 +252,6 @@ class ParsingConfig(Model):
     Tesseract reads only languages that the packaged models do not.
     """
 
-    layout: Literal["fast", "accurate"] = "fast"
     office: Literal["auto", "builtin"] = "auto"
     ocr: bool = True
     ocr_engine: Literal["auto", "packaged", "tesseract"] = "auto"

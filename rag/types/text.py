@@ -215,14 +215,6 @@ class Missing(Model):
     text: str
 
 
-class WordError(Model):
-    """A wrong word boundary: its place, the text read, and the text expected."""
-
-    place: str
-    read: str
-    expected: str
-
-
 RemarkKind = Literal["hidden", "struck"]
 
 
@@ -247,25 +239,17 @@ MAX_REMARK_PAGES = 50
 MAX_NEGLIGIBLE_LOSS = 0.001
 """Up to this share of missing characters a document counts as complete; the loss is still reported."""
 
-MAX_WORD_ERROR_SHARE = 0.001
-"""The share of glued or split words up to which a document counts as complete."""
-
 
 class Completeness(Model):
     """How truly a file's text was read, in characters without white space.
 
-    `words` counts the words of the rendition, `glued_words` those read as one, `split_words` those read as several;
-    `word_errors` are examples. Missing are also glyphs whose character no font tells, and what only another program
-    read, with which `compared_pages` were compared. `remarks` count what was kept and is no evidence.
+    Missing are also glyphs whose character no font tells, and what only another program read, with which
+    `compared_pages` were compared. `remarks` count what was kept and is no evidence.
     """
 
     source_characters: int
     kept_characters: int
     missing: tuple[Missing, ...] = ()
-    words: int = 0
-    glued_words: int = 0
-    split_words: int = 0
-    word_errors: tuple[WordError, ...] = ()
     remarks: tuple[Remark, ...] = ()
     compared_pages: int = 0
 
@@ -281,22 +265,14 @@ class Completeness(Model):
 
     @property
     def is_complete(self) -> bool:
-        """Whether missing characters and word errors, if any, are negligible."""
-        is_loss_negligible = self.missing_characters <= MAX_NEGLIGIBLE_LOSS * self.source_characters
-        return is_loss_negligible and not self.has_word_errors
-
-    @property
-    def has_word_errors(self) -> bool:
-        """Whether the share of glued or split words exceeds `MAX_WORD_ERROR_SHARE`."""
-        return self.glued_words + self.split_words > MAX_WORD_ERROR_SHARE * self.words
+        """Whether missing characters, if any, are negligible."""
+        return self.missing_characters <= MAX_NEGLIGIBLE_LOSS * self.source_characters
 
     @property
     def summaries(self) -> tuple[str, ...]:
         """What was not read as a person sees it, a line for each matter; nothing of a file that was read truly."""
-        words = f"words: {self.glued_words:,} glued and {self.split_words:,} split of {self.words:,}"
         return (
             *([f"characters kept: {self.summary}"] if self.missing_characters else []),
-            *([words] if self.has_word_errors else []),
             *(remark.summary for remark in self.remarks),
         )
 

@@ -80,14 +80,14 @@ def test_findings_name_what_is_amiss_and_mending_lines_it_up(engine: RAGEngine) 
 
 
 @pytest.mark.parametrize(
-    ("glued", "kept", "kinds"),
-    [(3, 2000, []), (4, 2000, ["incomplete"]), (3, 1998, []), (3, 1997, ["incomplete"])],
+    ("kept", "kinds"),
+    [(2000, []), (1998, []), (1997, ["incomplete"])],
 )
-def test_glued_words_and_missing_characters_are_a_finding_if_they_are_many(
-    owner: Owner, database_url: str, glued: int, kept: int, kinds: list[str]
+def test_missing_characters_are_a_finding_if_they_are_many(
+    owner: Owner, database_url: str, kept: int, kinds: list[str]
 ) -> None:
-    document = owner.ready("glued.pdf", ["some text"])
-    found = Completeness(source_characters=2000, kept_characters=kept, words=5000, glued_words=glued, split_words=2)
+    document = owner.ready("cut.pdf", ["some text"])
+    found = Completeness(source_characters=2000, kept_characters=kept)
     with psycopg.connect(database_url) as connection:
         connection.execute(
             "UPDATE documents SET completeness = %s WHERE id = %s", [found.model_dump_json(), document.id]

@@ -8,7 +8,7 @@ from rag import parsing
 from rag.answering.extraction.extractive_answer import Choice, choose
 from rag.answering.text.names import NumberedName, find_numbered_names
 from rag.parsing.pdf.mupdf import pymupdf
-from rag.types import BlockKind, ParsingConfig
+from rag.types import BlockKind
 from tests import pdfs, sources
 
 
@@ -134,7 +134,7 @@ def test_a_row_of_a_table_that_goes_on_on_the_next_page_has_the_columns_of_its_h
                 pdfs.write(page, x, 80 + 16 * place, cell, bold=row is rows[0])
     path = tmp_path / "stations.pdf"
     path.write_bytes(pdfs.finish(document))
-    lines = [line for block in parsing.parse_rendition(path, ParsingConfig()).blocks for line in block.lines]
+    lines = [line for block in parsing.parse_rendition(path).blocks for line in block.lines]
     pages = []
     for number in (1, 2):
         own = tuple(line for line in lines if line.page_number == number)

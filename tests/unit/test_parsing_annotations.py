@@ -71,7 +71,6 @@ def test_comments_say_what_they_are_whose_and_on_which_words(tmp_path: Path) -> 
     assert texts(read_document, BlockKind.TEXT) == [PRICE]
     assert read_document.completeness is not None
     assert read_document.completeness.is_complete
-    assert read_document.completeness.glued_words == 0
 
 
 @pytest.mark.parametrize("rotation", [0, 90, 180, 270])

@@ -10,16 +10,14 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from rag import parsing
-from rag.parsing.completeness import CompletenessCheck, measure
+from rag.parsing.completeness import CompletenessCheck, SecondReading, measure
 from rag.parsing.conversion import Conversion
 from rag.parsing.html import text_files
 from rag.parsing.html.layout import MAX_SIDE_PT
 from rag.parsing.pdf.document import iter_pages
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.parsing.pdf.pages import parse_page
-from rag.parsing.pdf.word_boundaries import Word, glued_words, split_words
-from rag.parsing.second_reading import SecondReading
-from rag.types import BlockKind, Completeness, Line, ParsedDocument, ParsingConfig, Passage
+from rag.types import BlockKind, Completeness, Line, ParsedDocument, Passage
 from tests import pdfs
 
 CODE_LINE = "".join(f"value{number}={number};" for number in range(40))[:515]
@@ -52,7 +50,7 @@ def kept(conversion: Conversion) -> Completeness:
     """What the blocks of a rendition have of the file's own text."""
     tally = CompletenessCheck(conversion.texts)
     with conversion.document as document:
-        for page in iter_pages(document, ParsingConfig()):
+        for page in iter_pages(document):
             tally.add(page)
     return tally.result()
 
@@ -298,69 +296,13 @@ def test_a_pdf_is_measured_by_its_own_text(tmp_path: Path) -> None:
     assert document.completeness.source_characters == len(squashed(pdfs.SENTENCES))
 
 
-# --- words -------------------------------------------------------------------------------------------
-
-
-def words_of(line: str, *, gap: float = 3, width: float = 6) -> list[Word]:
-    """The words of a line, each as far from the one before as `gap`."""
-    found, x = [], 0.0
-    for word in line.split():
-        found.append(Word(word, (x, 0, x + width * len(word), 12)))
-        x += width * len(word) + gap
-    return found
-
-
-def test_words_glued_together_are_found() -> None:
-    found = glued_words(words_of("is the highest federal court"), [["is", "thehighestfederal", "court"]])
-    assert found == [("thehighestfederal", "the highest federal")]
-    assert not split_words(words_of("is the highest"), [["is", "thehighest"]])
-
-
-def test_a_footnote_mark_that_touches_its_word_is_not_glued_to_it() -> None:
-    assert not glued_words(words_of("court 1", gap=0.1), [["court1"]])
-
-
-def test_lines_below_one_another_do_not_touch() -> None:
-    below = [Word("aims", (0, 0, 20, 12)), Word("to", (100, 0, 112, 12)), Word("predict", (0, 10, 35, 22))]
-    assert glued_words(below, [["aims", "topredict"]]) == [("topredict", "to predict")]
-
-
-def test_a_word_that_was_split_is_found() -> None:
-    assert split_words(words_of("a lighthouse"), [["a", "light", "house"]]) == [("light house", "lighthouse")]
-    assert not split_words(words_of("a lighthouse"), [["light", "a", "house"]])
-
-
-def test_the_same_words_in_another_order_are_no_error() -> None:
-    expected = words_of("one two three")
-    assert not glued_words(expected, [["three", "one"], ["two"]])
-    assert not split_words(expected, [["three", "one"], ["two"]])
-
-
-def test_glued_words_make_a_document_incomplete() -> None:
-    with pymupdf.open(stream=pdfs.plain()) as document:
-        page = parse_page(document, 0)
-        block = page.blocks[0]
-        lines = [line._replace(text=line.text.replace("keeper recorded", "keeperrecorded")) for line in block.lines]
-        wrong = page._replace(blocks=[block._replace(lines=lines), *page.blocks[1:]])
-        right, tally = CompletenessCheck(None), CompletenessCheck(None)
-        right.add(page, lambda _: document[0].get_text("words"))
-        tally.add(wrong, lambda _: document[0].get_text("words"))
-    assert right.result().is_complete
-    found = tally.result()
-    assert (found.glued_words, found.split_words, found.words) == (1, 0, len(" ".join(pdfs.SENTENCES).split()))
-    assert found.kept_characters == found.source_characters
-    assert not found.is_complete
-    (error,) = found.word_errors
-    assert (error.place, error.read, error.expected) == ("page 1", "keeperrecorded", "keeper recorded")
-
-
 def test_hidden_and_struck_out_text_is_told_with_its_pages() -> None:
     with pymupdf.open(stream=pdfs.pages(2)) as document:
         document[1].insert_text((72, 600), "It is 99 months.", color=(1, 1, 1))
         document[1].add_strikeout_annot(document[1].search_for("Copper prices"))
         tally = CompletenessCheck(None)
         for index in range(2):
-            tally.add(parse_page(document, index), lambda _: "")
+            tally.add(parse_page(document, index))
     found = tally.result()
     assert {remark.kind: (remark.characters, remark.pages) for remark in found.remarks} == {
         "struck": (12, (2,)),
@@ -373,7 +315,7 @@ def test_hidden_and_struck_out_text_is_told_with_its_pages() -> None:
 def test_a_glyph_without_a_character_is_missing() -> None:
     with pymupdf.open(stream=pdfs.plain()) as document:
         tally = CompletenessCheck(None)
-        tally.add(parse_page(document, 0)._replace(unknown_glyphs=7), lambda _: "")
+        tally.add(parse_page(document, 0)._replace(unknown_glyphs=7))
     found = tally.result()
     assert found.missing_characters == 7
     assert not found.is_complete
@@ -402,12 +344,6 @@ def test_a_file_that_the_other_program_cannot_read_is_not_compared(tmp_path: Pat
     second = SecondReading(path)
     second.add(1, ["words"])
     assert (second.missing, second.compared_pages) == ([], 0)
-
-
-def test_a_word_in_thousands_can_be_neglected() -> None:
-    counts = {"source_characters": 9, "kept_characters": 9, "words": 4000}
-    assert Completeness(**counts, glued_words=2, split_words=2).is_complete
-    assert not Completeness(**counts, glued_words=3, split_words=2).is_complete
 
 
 @pytest.mark.parametrize(("missing", "is_complete"), [(0, True), (3, True), (4, False)])

@@ -9,14 +9,14 @@ from rag.parsing.pdf.mupdf import pymupdf
 from rag.parsing.pdf.pages import PageContent
 from rag.parsing.pdf.text_runs import Direction, Piece
 from rag.parsing.worker import protocol
-from rag.types import BlockKind, Line, PageInfo, ParsedDocument, ParsingConfig, Rect
+from rag.types import BlockKind, Line, PageInfo, ParsedDocument, Rect
 from tests import pdfs
 
 
-def parse(folder: Path, content: bytes, *, accurate: bool = False) -> ParsedDocument:
+def parse(folder: Path, content: bytes) -> ParsedDocument:
     path = folder / "rendition.pdf"
     path.write_bytes(content)
-    return parsing.parse_rendition(path, ParsingConfig(layout="accurate" if accurate else "fast"))
+    return parsing.parse_rendition(path)
 
 
 def lines(document: ParsedDocument) -> list[Line]:
@@ -211,19 +211,6 @@ def test_a_mark_far_before_a_line_is_no_cell(mark: str) -> None:
     assert len(row.cells) == 1
 
 
-def test_line_numbers_are_kept_apart_from_the_text(tmp_path: Path) -> None:
-    read = lines(parse(tmp_path, pdfs.numbered_lines()))
-    first = [line.text for line in read if line.page_number == 1]
-    count = 4 * len(pdfs.SENTENCES)
-    assert first[:count] == [*pdfs.SENTENCES] * 4
-    assert " ".join(first[count:]).split() == [str(number) for number in range(1, count + 1)]
-
-
-def test_numbers_as_large_as_the_text_belong_to_it(tmp_path: Path) -> None:
-    first = texts(parse(tmp_path, pdfs.numbered_lines(size=11)))[0]
-    assert first.split() == ["1", *pdfs.SENTENCES[0].split()]
-
-
 def test_bold_text_that_is_no_heading_is_known(tmp_path: Path) -> None:
     document = pymupdf.open()
     page = document.new_page(width=pdfs.WIDTH, height=pdfs.HEIGHT)
@@ -239,13 +226,6 @@ def test_what_is_drawn_twice_is_read_once(tmp_path: Path) -> None:
 
 def test_ligatures_come_apart(tmp_path: Path) -> None:
     assert texts(parse(tmp_path, pdfs.ligatures())) == ["The office was five miles away."]
-
-
-def test_the_layout_model_sees_tables_too(tmp_path: Path) -> None:
-    document = parse(tmp_path, pdfs.table(ruled=True), accurate=True)
-    assert [line.text for block in document.blocks if block.kind is BlockKind.TABLE for line in block.lines] == [
-        "\t".join(row) for row in pdfs.TABLE
-    ]
 
 
 def test_a_missing_file_and_a_file_that_is_no_pdf(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from rag import errors, parsing
 from rag.parsing import file_types
 from rag.parsing.mail import eml
-from rag.parsing.mail.compressed_rtf import decompress
+from rag.parsing.mail.msg import decompress
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import BlockKind, ParsedDocument, ParsingConfig
 from tests import mails, outlook, pdfs

@@ -1,15 +1,13 @@
 """Words in pictures of pages that have text of their own."""
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from rag import parsing
-from rag.parsing.ocr import pictures, text_layer
-from rag.parsing.ocr.processes import Processes
+from rag.parsing.ocr import pictures
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.parsing.pdf.text_runs import Direction, page_content
 from rag.types import BlockKind, Line, ParsedDocument, ParsingConfig, Passage, Rect
@@ -73,21 +71,6 @@ def test_the_text_around_stays_as_it_was(tmp_path: Path) -> None:
     own = [block.text for block in after.blocks if block.kind is not BlockKind.PICTURE]
     assert own == [block.text for block in before.blocks]
     assert parsing.page_image(tmp_path / "rendition.pdf", 1) == parsing.page_image(tmp_path / "source.pdf", 1)
-
-
-def test_equal_pictures_are_recognised_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    read_pictures: list[Any] = []
-
-    def run_and_count(self: Processes, recognise: Callable[[], bytes]) -> bytes:
-        read_pictures.append(recognise)
-        return run(self, recognise)
-
-    run = Processes.run
-    monkeypatch.setattr(Processes, "run", run_and_count)
-    with pymupdf.open(stream=pdfs.charts(pages=2), filetype="pdf") as document:
-        text_layer.recognise(document, ParsingConfig(ocr_language="eng"), lambda _: None, with_pictures=True)
-        assert [("Lindmark 4812" in page.get_text()) for page in document] == [True, True]
-    assert len(read_pictures) == 1
 
 
 @pytest.mark.parametrize(

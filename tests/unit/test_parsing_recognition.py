@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from rag import parsing
-from rag.parsing import languages
-from rag.parsing.ocr import pictures, processes, tesseract, text_layer
+from rag.parsing.ocr import languages, pictures, processes, text_layer
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import ParsedDocument, ParsingConfig
 from tests import pdfs
@@ -157,12 +156,12 @@ def test_rules_and_the_edge_of_the_paper_are_no_writing(tmp_path: Path) -> None:
     with pymupdf.open(stream=pdfs.plain(), filetype="pdf") as document:
         picture = document[0].get_pixmap(dpi=150)
     with pymupdf.open(
-        stream=tesseract.recognise(picture, "eng", tesseract.find_tessdata() or ""), filetype="pdf"
+        stream=text_layer.recognise_with_tesseract(picture, "eng", text_layer.find_tessdata() or ""), filetype="pdf"
     ) as layer:
         before = layer[0].get_text()
         layer[0].insert_text((72, 700), "—_~ |", render_mode=3)
         assert "~ |" in layer[0].get_text()
-        assert pictures.drop_noise(layer, tesseract.has_letters)
+        assert pictures.drop_noise(layer, text_layer.has_letters)
         assert layer[0].get_text() == before
 
 

@@ -21,7 +21,7 @@ from rag.parsing.conversion import Conversion
 from rag.parsing.pdf import quote_boxes
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.parsing.sheets import cell_names
-from rag.parsing.sheets.convert import to_pdf
+from rag.parsing.sheets.pages import to_pdf
 from rag.types import BlockKind, ParsedDocument, Passage, Rect
 from tests import pdfs, sheets
 

@@ -1,6 +1,6 @@
 import pytest
 
-from rag.parsing.titles import find_title
+from rag.parsing.metadata import find_title
 from rag.types import BlockKind, Line, Rect, TextBlock
 
 WIDE = Rect(0, 0, 200, 20)

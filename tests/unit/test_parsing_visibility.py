@@ -12,7 +12,7 @@ from rag.parsing.html.text_files import from_html
 from rag.parsing.pdf import quote_boxes
 from rag.parsing.pdf.character_cleaning import superscript
 from rag.parsing.pdf.mupdf import pymupdf
-from rag.types import BlockKind, Line, ParsingConfig, Passage
+from rag.types import BlockKind, Line, Passage
 from tests import pdfs
 
 WHITE = (1, 1, 1)
@@ -33,7 +33,7 @@ def read(folder: Path, draw: Callable[[Any], object], *, rotation: int = 0) -> d
 def parse(folder: Path, content: bytes) -> list[Line]:
     path = folder / "rendition.pdf"
     path.write_bytes(content)
-    return [line for block in parsing.parse_rendition(path, ParsingConfig()).blocks for line in block.lines]
+    return [line for block in parsing.parse_rendition(path).blocks for line in block.lines]
 
 
 def by_kind(lines: list[Line]) -> dict[BlockKind, list[str]]:

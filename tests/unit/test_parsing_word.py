@@ -252,6 +252,21 @@ def test_documents_imported_into_the_body_are_read_in_their_place(tmp_path: Path
     ]
 
 
+def test_documents_imported_into_cells_notes_and_headers_are_read(tmp_path: Path) -> None:
+    chunk = '<w:altChunk r:id="chunk"/>'
+    relation = offices.relation("aFChunk", "a.html", "chunk")
+    parts: dict[str, str | bytes] = {
+        "header1.xml": chunk,
+        "footnotes.xml": f'<w:footnote w:id="2">{chunk}</w:footnote>',
+        **{f"_rels/{name}.xml.rels": f"<Relationships>{relation}</Relationships>" for name in ("header1", "footnotes")},
+        "a.html": b"<p>In thousands",
+    }
+    mark = '<w:r><w:footnoteReference w:id="2"/></w:r>'
+    body = f"<w:p>{offices.run('Revenue')}{mark}</w:p><w:tbl><w:tr><w:tc>{chunk}</w:tc></w:tr></w:tbl>"
+    document = read(tmp_path, offices.docx(body, parts=parts, relations=relation))
+    assert lines(document) == ["In thousands", "Revenue¹", "In thousands", "1.", "In thousands", "↩"]
+
+
 def test_a_document_that_imports_itself_ends(tmp_path: Path) -> None:
     content = offices.docx(offices.p("Innermost."))
     for _ in range(6):

@@ -20,7 +20,7 @@ from rag.answering.verification.open_claims import OpenClaim
 from rag.answering.verification.quote_matching import QuotablePassage
 from rag.export import claims_of, reason_of
 from rag.ingestion.pipeline import identifying_text
-from rag.parsing.titles import find_title
+from rag.parsing.metadata import find_title
 from rag.retrieval.nodes import HitNode, to_hits
 from rag.retrieval.postprocessors import NoEvidenceLast
 from rag.types import (

@@ -159,11 +159,11 @@ def _models(folder: Path | None) -> Iterator[Check]:
 def _text_recognition(config: Config) -> Result:
     if not config.rag_parsing.ocr:
         return State.WARNING, "switched off by RAG_PARSING__OCR; scanned pages have no text"
-    from rag.parsing.languages import PACKAGED
-    from rag.parsing.ocr import packaged, tesseract
+    from rag.parsing.ocr import packaged, text_layer
+    from rag.parsing.ocr.languages import PACKAGED
     from rag.parsing.ocr.text_layer import find_installed
 
-    tessdata = tesseract.find_tessdata()
+    tessdata = text_layer.find_tessdata()
     installed = find_installed(config.rag_parsing, tessdata)
     if not installed:
         return State.WARNING, (

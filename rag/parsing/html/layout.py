@@ -1,4 +1,4 @@
-"""Lay out HTML on PDF pages with MuPDF."""
+"""Lay out HTML on PDF pages with MuPDF, which has fonts for all scripts."""
 
 import io
 import re
@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
 from rag import types
-from rag.parsing.html import markup, missing_glyphs, to_unicode
-from rag.parsing.pdf.mupdf import HIDDEN_COLOR, pymupdf
+from rag.parsing.html import characters, markup
+from rag.parsing.pdf.mupdf import HIDDEN_COLOR, LOCK, map_mupdf_errors, pymupdf
 
 FONT_SIZE_PT = 11
 SMALLEST_PT = 7.5
@@ -83,7 +83,7 @@ class PageWriter:
             self.archive.add((content, name))
         self._target = io.BytesIO()
         self._writer = pymupdf.DocumentWriter(self._target)
-        self._glyphs: to_unicode.Glyphs = {}
+        self._glyphs: characters.Glyphs = {}
         self._fonts = 0
 
     def __enter__(self) -> Self:
@@ -101,7 +101,7 @@ class PageWriter:
                 device = self._writer.begin_page(page.rect * scale)
                 mupdf.fz_run_page(page.this, device.this, mupdf.fz_scale(scale, scale), mupdf.FzCookie())
                 self._writer.end_page()
-            to_unicode.collect(pages, html, self._glyphs)
+            characters.collect_glyphs(pages, html, self._glyphs)
 
     def add_page(self, html: str, style: str, paper: Paper, *, top: float = MARGIN_PT) -> dict[str, types.Rect]:
         """Lay out `html` on one page that grows as needed, `top` points below its upper edge.
@@ -131,26 +131,26 @@ class PageWriter:
         device = self._writer.begin_page(pymupdf.Rect(0, 0, scale * width, scale * height))
         story.draw(device, pymupdf.Matrix(scale, scale))
         self._writer.end_page()
-        if to_unicode.is_needed(html):  # opening lays it out again
+        if characters.needs_table(html):  # opening lays it out again
             with self._opened(html, style, Paper(width, height, paper.font_size)) as pages:
-                to_unicode.collect(pages, html, self._glyphs)
+                characters.collect_glyphs(pages, html, self._glyphs)
         return boxes
 
     def _boxes_style(self, html: str) -> str:
         """Provide a font for the characters in `html` that no other has; return the style that uses it."""
-        characters = missing_glyphs.marked_characters(html)
-        if not characters:
+        missing = characters.marked_characters(html)
+        if not missing:
             return ""
         self._fonts += 1
-        name = f"{missing_glyphs.FAMILY}-{self._fonts}"
+        name = f"{characters.FAMILY}-{self._fonts}"
         file = f"{name}.ttf"
-        self.archive.add((missing_glyphs.font(name, characters), file))
-        return missing_glyphs.STYLE.format(family=missing_glyphs.FAMILY, file=file)
+        self.archive.add((characters.font(name, missing), file))
+        return characters.STYLE.format(family=characters.FAMILY, file=file)
 
     def document(self) -> Any:
         """Return the finished PDF (a `pymupdf.Document`)."""
         document = pymupdf.open(stream=self._target.getvalue(), filetype="pdf")
-        to_unicode.write_tables(document, self._glyphs)
+        characters.write_tables(document, self._glyphs)
         document.subset_fonts()
         return document
 
@@ -197,3 +197,14 @@ def _needed_width(html: str, paper: Paper, archive: Any) -> float:
     story = pymupdf.Story(html, user_css=_style(paper), em=paper.font_size, archive=archive)
     _, filled = story.place(pymupdf.Rect(0, 0, paper.width - 2 * MARGIN_PT, _ENDLESS_PT))
     return float(filled[2]) + 2 * MARGIN_PT
+
+
+def html_to_pdf(html: str, *, title: str) -> bytes:
+    """Convert HTML to an A4 PDF with searchable text and the pictures embedded as data URLs.
+
+    Raises:
+        errors.UnreadableFileError: the layout fails.
+    """
+    with LOCK, map_mupdf_errors(title), lay_out(html, title=title) as document:
+        content: bytes = document.tobytes(garbage=3, deflate=True)
+    return content

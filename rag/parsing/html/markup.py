@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 from lxml import etree
 from lxml import html as parser
 
-from rag.parsing.html import missing_glyphs
-from rag.parsing.html.line_breaks import breakable
+from rag.parsing.html import characters
+from rag.parsing.html.characters import breakable
 from rag.parsing.html.styles import Style, Styles
 
 MAX_DEPTH = 40
@@ -249,7 +249,6 @@ class _Writer:
 
 
 def _field(element: Any) -> str:
-    """Return what a field of a form shows: its state or its text."""
     kind = element.get("type", "text").lower()
     if kind in {"checkbox", "radio"}:
         return f"{_TICKED if 'checked' in element.attrib else _UNTICKED} "
@@ -259,7 +258,17 @@ def _field(element: Any) -> str:
 def escaped(text: str) -> str:
     """Escape text for MuPDF, which decodes character references twice unless an element interrupts them."""
     text = breakable(_NOT_TEXT.sub("", text).replace("\x85", " "))  # the next-line sign of mainframes has no glyph
-    return missing_glyphs.marked(_REFERENCE.sub("&amp;<span></span>", escaping.escape(text, quote=False)))
+    return characters.marked(_REFERENCE.sub("&amp;<span></span>", escaping.escape(text, quote=False)))
+
+
+def table(rows: Iterable[Iterable[str]], *, has_names: bool = False) -> str:
+    """Return texts as a table, "" without rows; `has_names` tells that the first column names the others."""
+    html = ""
+    for row in rows:
+        first, *others = (escaped(text).replace("\n", "<br>") for text in row)
+        tag = "th" if has_names else "td"
+        html += f"<tr><{tag}>{first}</{tag}>{''.join(f'<td>{cell}</td>' for cell in others)}</tr>"
+    return f"<table>{html}</table>" if html else ""
 
 
 def _attributes(element: Any, *, is_flat: bool, is_struck: bool) -> str:

@@ -139,7 +139,6 @@ class Styles:
 
 
 def _rules(sheet: str) -> Iterator[tuple[list[Any], _Values, _Values]]:
-    """Yield the selectors and the values of the rules that count on a screen."""
     for rule in tinycss2.parse_stylesheet(sheet.replace("<!--", "").replace("-->", ""), True, True):
         if rule.type == "at-rule" and rule.lower_at_keyword == "media" and rule.content is not None:
             if _MEDIA.fullmatch(" ".join(tinycss2.serialize(rule.prelude).split())):
@@ -243,7 +242,6 @@ def _shift(values: _Values, size: float, around: float) -> int:
 
 
 def _font_size(values: _Values, around: float) -> float:
-    """Return the size in pixels."""
     value = values.get("font-size", "")
     if not value:  # in the shorthand, the size stands before the name of the font and may have a line height
         value = next((word.partition("/")[0] for word in values.get("font", "").split() if _LENGTH.match(word)), "")

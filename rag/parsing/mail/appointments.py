@@ -1,7 +1,6 @@
 """Read appointments in iCalendar (RFC 5545): files, and invitations in mails."""
 
 import datetime as dt
-import html
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from rag import errors
 from rag.messages import N_
 from rag.parsing.conversion import Conversion, SourceText
 from rag.parsing.encoding import decode
+from rag.parsing.html import markup
 from rag.parsing.html.layout import lay_out
 
 Row = tuple[str, str]
@@ -32,9 +32,7 @@ def to_pdf(source: Path) -> Conversion:
     tables = []
     texts = []
     for number, rows in enumerate(events, start=1):
-        cells = ((html.escape(name), html.escape(value).replace("\n", "<br>")) for name, value in rows)
-        lines = "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in cells)
-        tables.append(f"<table>{lines}</table><p></p>")
+        tables.append(f"{markup.table(rows, has_names=True)}<p></p>")
         texts.append(SourceText(f"appointment {number}", "\n".join(f"{name} {value}" for name, value in rows)))
     return Conversion(lay_out(*tables), tuple(texts))
 

@@ -1,29 +1,43 @@
-"""Convert mails to PDF: headers, text, and the list of attachments, which become documents of their own."""
+"""Convert mails, mailboxes (mbox, RFC 4155) and calendars to PDF.
 
+A mail has headers, text, and the list of attachments, a mailbox the list of its mails; these become documents.
+"""
+
+import email
 import html
 import io
+import mailbox
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from rag import errors, types
 from rag.messages import N_
+from rag.parsing import file_types
 from rag.parsing.archive import file_list
 from rag.parsing.archive.unpacking import Unpacking
 from rag.parsing.conversion import Conversion, SourceText
 from rag.parsing.html import markup
 from rag.parsing.html.layout import lay_out
-from rag.parsing.mail import eml
+from rag.parsing.mail import appointments, eml
 from rag.parsing.mail.eml import Attachment, Message
 
 _SHOWN_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/bmp", "image/tiff"})
+_QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)
+"""Lines of a mail that would begin another one in a mailbox."""
+MAX_SUBJECT_CHARS = 80
 
 
 def to_pdf(source: Path, mime_type: str, unpacking: Unpacking) -> Conversion:
-    """Convert the mail at `source` to PDF, and store its attachments with `unpacking`.
+    """Convert the mail, mailbox or calendar at `source` to PDF, and store attachments and mails with `unpacking`.
 
     Raises:
         errors.UnreadableFileError: the file is damaged.
     """
+    if mime_type == file_types.ICS:
+        return appointments.to_pdf(source)
+    if mime_type == types.MAILBOX:
+        return _mailbox_to_pdf(source, unpacking)
     mail = _read(source, mime_type, unpacking.name)
     pictures = _shown_pictures(mail)
     for attachment in mail.attachments:
@@ -68,17 +82,26 @@ def _shown_pictures(mail: Message) -> dict[str, Attachment]:
 
 def _fragments(mail: Message) -> Iterable[str]:
     """Yield the HTML of the page, each text by itself so that unclosed tags have no effect on the others."""
-    rows = "".join(
-        f"<tr><th>{html.escape(name)}</th><td>{html.escape(value)}</td></tr>" for name, value in mail.headers
-    )
     title = f"<h1>{html.escape(mail.subject)}</h1>" if mail.subject else ""
-    yield f"{title}<table>{rows}</table>"
+    yield title + markup.table(mail.headers, has_names=True)
     for body in mail.bodies:
         yield "<hr>"
         yield body.text if body.is_html else _plain_to_html(body.text)
 
 
 def _plain_to_html(text: str) -> str:
-    """Return plain text as HTML that keeps its lines and its paragraphs."""
     lines = [html.escape(line).replace("  ", " \N{NO-BREAK SPACE}") for line in text.expandtabs(4).splitlines()]
     return f"<div>{'<br>'.join(lines)}</div>"
+
+
+def _mailbox_to_pdf(source: Path, unpacking: Unpacking) -> Conversion:
+    """List the mails of the mailbox at `source` on pages, and store them with `unpacking`."""
+    box = mailbox.mbox(source, create=False)
+    try:
+        for number, key in enumerate(box.iterkeys(), start=1):
+            content = b"" if unpacking.full else _QUOTED.sub(rb"\1", box.get_bytes(key))
+            subject = eml.header(email.message_from_bytes(content, policy=eml.POLICY), "Subject")
+            unpacking.take(f"{number:04} {subject[:MAX_SUBJECT_CHARS] or 'mail'}.eml", io.BytesIO(content))
+    finally:
+        box.close()
+    return file_list.to_pdf(unpacking.name, "mail", unpacking.parts)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
 from rag.parsing.encoding import codec_of, decode
-from rag.parsing.html import source_text
+from rag.parsing.html import text_files
 from rag.parsing.mail import appointments
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS
 
@@ -42,7 +42,7 @@ class Body(NamedTuple):
 
     def paragraphs(self) -> list[str]:
         """Return the visible text."""
-        return [part.text for part in source_text.read_html(self.text)] if self.is_html else [self.text]
+        return [part.text for part in text_files.read_html(self.text)] if self.is_html else [self.text]
 
 
 class Attachment(NamedTuple):
@@ -76,7 +76,6 @@ class _Policy(email.policy.EmailPolicy):
 
 
 def _to_utf8(words: re.Match[str]) -> str:
-    """Return encoded words in UTF-8."""
     try:
         [(content, _)] = email.header.decode_header(words[0])
     except (ValueError, email.errors.HeaderParseError):

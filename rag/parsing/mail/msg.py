@@ -1,5 +1,6 @@
 """Read Outlook mails (MSG files, MS-OXMSG)."""
 
+import contextlib
 import datetime as dt
 import email.parser
 import email.utils
@@ -21,7 +22,6 @@ from rag import errors
 from rag.messages import N_
 from rag.parsing.encoding import decode
 from rag.parsing.mail import appointments, eml
-from rag.parsing.mail.compressed_rtf import decompress
 from rag.parsing.mail.eml import Attachment, Body, Message
 
 MSG_IN_MSG_HDR_OFFSET = 24
@@ -37,6 +37,16 @@ _FIRST_NAMED = 0x8000
 _START, _END, _LOCATION, _RECURRENCE, _ATTENDEES = 0x820D, 0x820E, 0x8208, 0x8232, 0x8238
 """Named properties of appointments (MS-OXPROPS: PidLidAppointmentStartWhole …)."""
 _START_DATE, _END_DATE = 0x0060, 0x0061
+_HEADER = struct.Struct("<4I")
+_PACKED, _PLAIN = 0x75465A4C, 0x414C454D  # LZFu, MELA
+_WINDOW_BYTES = 4096
+_RTF_START = bytes(_WINDOW_BYTES) + (
+    b"{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \\fswiss \\fmodern \\fscript \\fdecor "
+    b"MS Sans SerifSymbolArialTimes New RomanCourier{\\colortbl\\red0\\green0\\blue0\r\n\\par "
+    b"\\pard\\plain\\f0\\fs20\\b\\i\\u\\tab\\tx"
+)
+"""What stands before the text: an empty window, and its initial content (MS-OXRTFCP, 2.1.3.1.2)."""
+_SHORTEST = 2
 
 
 def read(source: Path) -> Message:
@@ -186,7 +196,6 @@ def _attachments(storage: Storage, charset: str | None) -> Iterator[Attachment]:
 
 
 def _mail_in(mail: Message) -> Attachment:
-    """Return an embedded mail as an EML file."""
     mail_file = EmailMessage(policy=eml.POLICY)
     mail_file["MIME-Version"] = "1.0"
     for name, value in mail.headers:
@@ -203,3 +212,34 @@ def _mail_in(mail: Message) -> Attachment:
             cid=f"<{attachment.content_id}>" if attachment.content_id else None,
         )
     return Attachment(f"{mail.subject or 'mail'}.eml", mail_file.as_bytes(), "message/rfc822")
+
+
+def decompress(content: bytes) -> bytes:
+    """Return the decompressed RTF, b"" if the compression is unknown.
+
+    Each bit of a control byte tells whether an item is a literal or a reference into the window of the last 4096 bytes.
+    An item has at most 17 bytes, so the output is at most eight times as long as the input.
+    """
+    if len(content) < _HEADER.size:
+        return b""
+    _, size, kind, _ = _HEADER.unpack_from(content)
+    if kind == _PLAIN:
+        return content[_HEADER.size : _HEADER.size + size]
+    if kind != _PACKED:
+        return b""
+    items = iter(content[_HEADER.size :])
+    text = bytearray(_RTF_START)
+    with contextlib.suppress(StopIteration):  # of a text that is cut off
+        while True:
+            control = next(items)
+            for bit in range(8):
+                if not control >> bit & 1:
+                    text.append(next(items))
+                    continue
+                reference = next(items) << 8 | next(items)
+                distance = (len(text) - (reference >> 4)) % _WINDOW_BYTES
+                if not distance:  # the end
+                    return bytes(text[len(_RTF_START) :][:size])
+                for _ in range((reference & 0xF) + _SHORTEST):
+                    text.append(text[-distance])
+    return bytes(text[len(_RTF_START) :][:size])

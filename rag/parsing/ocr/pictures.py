@@ -96,20 +96,6 @@ def _touch(one: types.Rect, other: types.Rect) -> bool:
     )
 
 
-def content_key(page: Any, box: types.Rect) -> tuple[object, ...]:
-    """Return a key that pictures with equal images and size share."""
-    matrix = display_matrix(page)
-    inside = [
-        image for image in page.get_image_info(hashes=True) if box.contains_center(to_display(image["bbox"], matrix))
-    ]
-    return (
-        round(box.x1 - box.x0),
-        round(box.y1 - box.y0),
-        page.rotation,
-        *sorted(image["digest"] for image in inside),
-    )
-
-
 def insert_text_layer(page: Any, layer: Any, box: types.Rect) -> None:
     """Draw the only page of `layer` into the displayed `box` of `page`."""
     rotation, place = page.rotation, from_display(box, page)

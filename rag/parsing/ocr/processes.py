@@ -44,7 +44,6 @@ class Processes(NamedTuple):
         raise RecognitionError("text recognition did nothing any more" if idle else "text recognition failed")
 
     def _work(self, recognise: Callable[[], bytes], writer: int) -> None:
-        """Recognise in the child process and exit."""
         code = 1
         try:
             # Inherited files would keep the parent's pipes open and share its file offsets.

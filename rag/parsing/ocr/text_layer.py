@@ -7,12 +7,12 @@ import enum
 import functools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from rag import types
 from rag.messages import N_
-from rag.parsing import languages
-from rag.parsing.ocr import packaged, pictures, tesseract
+from rag.parsing.ocr import languages, packaged, pictures
 from rag.parsing.ocr.processes import Processes, RecognitionError
 from rag.parsing.pdf import character_cleaning
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS, display_matrix, from_display, pymupdf, to_rect
@@ -35,6 +35,9 @@ SAMPLE_PAGES = 20
 """Pages to search for digital text that tells the language."""
 _INLINE_IMAGE = re.compile(rb"\bBI\b.{1,500}?\bID\b", re.DOTALL)
 """An inline image (ISO 32000-1, 8.9.7)."""
+_NO_LANGUAGES = frozenset({"osd", "equ", "snum"})
+"""Data for page orientation, formulas and serial numbers."""
+_PAINT_IMAGE = re.compile(rb"/\w+ Do\b")
 
 
 class Recognition(NamedTuple):
@@ -73,7 +76,7 @@ def recognise(
     found = pictures.find_pictures(document, others) if config.pictures else {}
     if not (textless or stamped or found):
         return Recognition()  # finding Tesseract takes two processes
-    tessdata = None if config.ocr_engine == "packaged" else tesseract.find_tessdata()
+    tessdata = None if config.ocr_engine == "packaged" else find_tessdata()
     installed = find_installed(config, tessdata)
     if not installed:
         return Recognition(note=_missing_note(textless, config.ocr_language))
@@ -94,8 +97,8 @@ def recognise(
 
 def find_installed(config: types.ParsingConfig, tessdata: str | None) -> Set[str]:
     """Return what can recognise the language of the settings: languages with Tesseract's data, `languages.PACKAGED`."""
-    wanted = frozenset() if config.ocr_language == tesseract.AUTO else frozenset(config.ocr_language.split("+"))
-    data = tesseract.languages(tessdata) if tessdata else frozenset()
+    wanted = frozenset() if config.ocr_language == languages.AUTO else frozenset(config.ocr_language.split("+"))
+    data = tesseract_languages(tessdata) if tessdata else frozenset()
     installed = data if wanted <= data else frozenset()
     if config.ocr_engine != "tesseract" and wanted <= languages.PACKAGED_LANGUAGES:
         packaged.folder()  # a damaged model is told before pages fail
@@ -115,7 +118,7 @@ def _missing_note(textless: Sequence[int], language: str) -> str | None:
         "{_what}, which cannot be read: install Tesseract with its data for “{language}” ({how}), and read the "
         "document again."
     )
-    if language == tesseract.AUTO:
+    if language == languages.AUTO:
         template = N_("{_what}, which cannot be read: install Tesseract ({how}), and read the document again.")
     how = "Debian: apt-get install tesseract-ocr, macOS: brew install tesseract"
     return template.format(_what=pages, language=language, how=how)
@@ -146,7 +149,6 @@ class _Reader:
         self._language: str | None = None
         self._texts: list[str] = []
         self._sampled: dict[tuple[int, str], bytes] = {}
-        self._layers: dict[tuple[object, ...], bytes] = {}
 
     def read_scans(self, indices: Sequence[int]) -> None:
         """Add invisible text to each of the pages."""
@@ -188,7 +190,7 @@ class _Reader:
         """Choose the document's language once; `sample` is the index of a page to try."""
         if self._language is None:
             setting = self._config.ocr_language
-            digital = _digital_text(self._document) if setting == tesseract.AUTO else ""
+            digital = _digital_text(self._document) if setting == languages.AUTO else ""
             self._language = languages.choose_language(
                 setting, self._installed, digital, lambda language: self._text_of(sample, language)
             )
@@ -215,7 +217,7 @@ class _Reader:
             packaged.load()  # once for all pages, as they are recognised in forks
             return self._processes.run(lambda: packaged.recognise(picture))
         assert self._tessdata is not None
-        return self._processes.run(functools.partial(tesseract.recognise, picture, language, self._tessdata))
+        return self._processes.run(functools.partial(recognise_with_tesseract, picture, language, self._tessdata))
 
     def _read_scan(self, index: int, sample: int) -> bool:
         language = self._choose_language(sample)
@@ -224,7 +226,7 @@ class _Reader:
         page = self._document[index]
         with pymupdf.open(stream=content, filetype="pdf") as layer:
             found = layer[0].get_text()
-            if not (character_cleaning.is_readable(found) and tesseract.has_letters(found)):
+            if not (character_cleaning.is_readable(found) and has_letters(found)):
                 return False
             self._texts.append(found[: languages.SAMPLE_CHARS])
             pictures.insert_text_layer(page, layer, to_rect(page.rect))
@@ -239,7 +241,7 @@ class _Reader:
         return bool(laid)
 
     def _read_picture(self, page: Any, box: types.Rect, language: str) -> bool:
-        content = self._picture_layer(page, box, language)
+        content = self._recognise(_render(page, box), language)
         with pymupdf.open(stream=content, filetype="pdf") as layer:
             if not pictures.drop_noise(layer):
                 return False
@@ -247,21 +249,12 @@ class _Reader:
             pictures.insert_text_layer(page, layer, box)
         return True
 
-    def _picture_layer(self, page: Any, box: types.Rect, language: str) -> bytes:
-        """Recognise the picture at `box`; equal pictures without text on them are recognised once."""
-        covering = [line for line in _own_boxes(page) if box.contains_center(line)]
-        key = (*pictures.content_key(page, box), *covering)
-        if key not in self._layers:
-            self._layers[key] = self._recognise(_render(page, box), language)
-        return self._layers[key]
-
 
 def _failure(reason: str) -> str:
     return N_("The words in its pictures could not be recognised: {reason}").format(reason=reason)
 
 
 def _digital_text(document: Any) -> str:
-    """Return some digital text of the document."""
     found = ""
     for index in range(min(document.page_count, SAMPLE_PAGES)):
         try:
@@ -281,7 +274,6 @@ class _Scan(enum.Enum):
 
 
 def _find_scan(document: Any, index: int, *, has_unknown: bool) -> _Scan | None:
-    """Return which kind of scan a page is, None if it is none."""
     try:
         page = document[index]
         if has_unknown:
@@ -302,7 +294,6 @@ def _find_scan(document: Any, index: int, *, has_unknown: bool) -> _Scan | None:
 
 
 def _readable_lines(page: Any) -> list[Mapping[str, Any]]:
-    """Return the page's lines of text as PyMuPDF's dicts."""
     lines = [line for block in page.get_text("dict", flags=TEXT_FLAGS)["blocks"] for line in block.get("lines", ())]
     return [line for line in lines if character_cleaning.is_readable("".join(span["text"] for span in line["spans"]))]
 
@@ -347,6 +338,40 @@ def _render(page: Any, box: types.Rect) -> Any:
 
 
 def _own_boxes(page: Any) -> list[types.Rect]:
-    """Return the displayed boxes of the page's digital lines."""
     matrix = display_matrix(page)
     return [to_rect(tuple(box if matrix is None else box * matrix)) for box in _level_boxes(_readable_lines(page))]
+
+
+def find_tessdata(language: str = languages.AUTO) -> str | None:
+    """Return the folder with Tesseract's data for `language` ("eng", "eng+deu", "auto" for any), or None."""
+    try:
+        folder = pymupdf.get_tessdata()
+    except RuntimeError:
+        return None
+    if not folder:
+        return None
+    present = tesseract_languages(folder)
+    return str(folder) if (present if language == languages.AUTO else present >= set(language.split("+"))) else None
+
+
+def tesseract_languages(tessdata: str) -> frozenset[str]:
+    """Return Tesseract's codes of the languages with data in `tessdata`, such as "chi_sim"."""
+    return frozenset(path.stem for path in Path(tessdata).glob("*.traineddata")) - _NO_LANGUAGES
+
+
+def recognise_with_tesseract(picture: Any, language: str, tessdata: str) -> bytes:
+    """Return a one-page PDF of the size of `picture` (a `pymupdf.Pixmap`) with its text, invisible."""
+    recognised = picture.pdfocr_tobytes(compress=False, language=language, tessdata=tessdata)
+    with pymupdf.open(stream=recognised, filetype="pdf") as layer:
+        page = layer[0]
+        content = page.get_contents()[0]
+        layer.update_stream(content, _PAINT_IMAGE.sub(b"", page.read_contents()))  # the page has the picture already
+        layer.xref_set_key(page.xref, "Resources/XObject", "null")
+        pictures.drop_noise(layer, has_letters)
+        text_layer: bytes = layer.tobytes(garbage=3, deflate=True)
+    return text_layer
+
+
+def has_letters(text: str) -> bool:
+    """Whether a line has a letter or digit; Tesseract reads rules, stamps and the paper's edge as "—_~ |"."""
+    return any(map(str.isalnum, text))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from rag.parsing.html.markup import escaped
+from rag.parsing.html.markup import escaped, table
 from rag.parsing.office.package import local
 
 FALLBACK = "Fallback"
@@ -28,8 +28,7 @@ class Chart(NamedTuple):
     def html(self) -> str:
         """Return the chart as a table below its titles."""
         titles = "".join(f"<p><b>{escaped(title)}</b></p>" for title in self.titles)
-        rows = ["".join(f"<td>{escaped(cell)}</td>" for cell in row) for row in self.rows]
-        return titles + ("<table>" + "".join(f"<tr>{row}</tr>" for row in rows) + "</table>" if rows else "")
+        return titles + table(self.rows)
 
 
 def read(root: Any) -> Chart:
@@ -84,7 +83,6 @@ def runs(element: Any) -> Iterator[str]:
 
 
 def _words(element: Any) -> str:
-    """Return the text in `element`, whether typed or taken from a sheet."""
     if element is None:
         return ""
     return " ".join("".join(part.text or "" for part in element.iter("{*}t", "{*}v")).split())

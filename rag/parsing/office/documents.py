@@ -1,7 +1,6 @@
 """Convert DOCX, ODT and RTF to PDF: Pandoc makes HTML, and text that it leaves out is added. EPUB is HTML itself."""
 
 import html
-import re
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -16,22 +15,18 @@ from rag.parsing.archive import file_list
 from rag.parsing.archive.unpacking import Unpacking
 from rag.parsing.conversion import Conversion
 from rag.parsing.encoding import decode
-from rag.parsing.html import markup, source_text
+from rag.parsing.html import markup, text_files
 from rag.parsing.html.layout import lay_out
 from rag.parsing.mail import eml
-from rag.parsing.office import embedded, epub, metadata, odf, pandoc, paragraphs, rtf
-from rag.parsing.office.contents import Contents
+from rag.parsing.office import docx, embedded, epub, odf, pandoc, paragraphs, rtf
+from rag.parsing.office.docx_rewriting import imported_part, placeholder
 from rag.parsing.office.embedded import EmbeddedFile
 from rag.parsing.office.package import Package
-from rag.parsing.office.paragraphs import Paragraph
-from rag.parsing.office.word import docx
-from rag.parsing.office.word.rewriting import placeholder
+from rag.parsing.office.paragraphs import Contents, Paragraph
 
 MAX_IMPORT_DEPTH = 3
 """Documents imported into imported documents deeper than this are left out."""
 _FORMATS = {file_types.DOCX: "docx", file_types.ODT: "odt", file_types.RTF: "rtf"}
-_MIME_START = re.compile(rb"\s*(MIME-Version|From):", re.I)
-"""The beginning of a web page in one file (MHTML, RFC 2557)."""
 _TITLES = {
     paragraphs.HEADER: "Headers",
     paragraphs.BODY: "Other text",
@@ -76,7 +71,7 @@ def read(source: Path, mime_type: str, *, depth: int = 0) -> Contents:
     if mime_type == file_types.RTF:
         return rtf.read(source.read_bytes())
     with Package(source) as package:
-        about = metadata.read(package)
+        about = package.metadata()
         if mime_type == file_types.DOCX:
             return _with_imports(docx.read(package), depth)._replace(about=about)
         if mime_type == file_types.ODT:
@@ -90,19 +85,20 @@ def _with_imports(contents: Contents, depth: int) -> Contents:
     result: list[Paragraph] = []
     unread: list[EmbeddedFile] = []
     for paragraph in contents.paragraphs:
-        if paragraph.part != paragraphs.IMPORTED:
+        name = imported_part(paragraph.text)
+        if name is None:
             result.append(paragraph)
-        elif paragraph.text in imports:
-            with _imported(paragraph.text, imports[paragraph.text]) as (path, kind):
+        elif name in imports:
+            with _imported(name, imports[name]) as (path, kind):
                 if kind in _FORMATS and depth < MAX_IMPORT_DEPTH:
                     document = read(path, kind, depth=depth + 1)
                     result += document.paragraphs
                     unread += document.files
                 elif (page := _markup(path, kind)) is not None:
-                    parts = source_text.read_html(page)
-                    result += (Paragraph(paragraphs.BODY, part.text, part.is_heading) for part in parts)
+                    parts = text_files.read_html(page)
+                    result += (Paragraph(paragraph.part, part.text, part.is_heading) for part in parts)
                 else:
-                    unread.append(EmbeddedFile(PurePosixPath(paragraph.text).name, imports[paragraph.text]))
+                    unread.append(EmbeddedFile(PurePosixPath(name).name, imports[name]))
     return contents._replace(paragraphs=paragraphs.once(result), files=(*unread, *contents.files))
 
 
@@ -116,8 +112,7 @@ def _imported(name: str, content: bytes) -> Iterator[tuple[Path, str]]:
             kind = file_types.detect_mime_type(path, name)
         except (errors.UnreadableFileError, errors.UnsupportedFileError):
             kind = ""
-        is_archived_page = kind == file_types.TEXT and _MIME_START.match(content) is not None
-        yield path, file_types.EML if is_archived_page else kind
+        yield path, kind
 
 
 def _markup(path: Path, kind: str) -> str | None:
@@ -142,8 +137,8 @@ def _body(contents: Contents, mime_type: str, config: types.ParsingConfig, depth
     except pandoc.NotUnderstood:
         return ""
     for name, content in contents.imports:
-        place = f"<p>{html.escape(placeholder(name), quote=False)}</p>"
-        body = body.replace(place, _import_as_html(name, content, config, depth))
+        place, page = html.escape(placeholder(name), quote=False), _import_as_html(name, content, config, depth)
+        body = body.replace(f"<p>{place}</p>", page).replace(place, page)  # cells have no paragraphs, notes a link back
     return body + "".join(chart.html() for chart in contents.charts)
 
 

@@ -8,35 +8,17 @@ from typing import Any
 from lxml import etree
 
 from rag import errors
-from rag.messages import N_
 from rag.parsing.encoding import decode
-from rag.parsing.html import markup, source_text
+from rag.parsing.html import markup, text_files
 from rag.parsing.office import paragraphs
-from rag.parsing.office.package import Package, local
+from rag.parsing.office.package import Package, epub_part, local
 from rag.parsing.office.paragraphs import Paragraph
-
-CONTAINER = "META-INF/container.xml"
-
-
-def package_part(package: Package) -> str:
-    """Return the name of the part that lists the others.
-
-    Raises:
-        errors.UnreadableFileError: there is none.
-    """
-    container = package.xml(CONTAINER)
-    for element in container.iter("{*}rootfile") if container is not None else ():
-        if element.get("full-path") in package.names:
-            return str(element.get("full-path"))
-    raise errors.UnreadableFileError(
-        N_("The book is damaged: its list of contents is missing. Get another copy of it.")
-    )
 
 
 def read(package: Package) -> Iterator[Paragraph]:
     """Yield every paragraph of every chapter in reading order."""
     for name in _chapters(package):
-        for part in source_text.read_html(decode(package.read(name), is_html=True)):
+        for part in text_files.read_html(decode(package.read(name), is_html=True)):
             yield Paragraph(paragraphs.BODY, part.text, part.is_heading)
 
 
@@ -75,7 +57,7 @@ def _tree(package: Package, name: str) -> Any:
 
 
 def _chapters(package: Package) -> Iterator[str]:
-    main = package_part(package)
+    main = epub_part(package)
     root = package.xml(main)
     # The table of contents repeats the headings, and Pandoc leaves it out.
     items = (item for item in root.iter("{*}item") if "nav" not in item.get("properties", "").split())

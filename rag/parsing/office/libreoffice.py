@@ -29,15 +29,6 @@ MAX_LOST_SHARE = 0.02
 
 _ADDED = frozenset({paragraphs.COMMENT, paragraphs.HIDDEN})
 """Text that LibreOffice never prints."""
-_SUFFIXES = {
-    file_types.DOCX: ".docx",
-    file_types.ODT: ".odt",
-    file_types.RTF: ".rtf",
-    file_types.DOC: ".doc",
-    file_types.PPTX: ".pptx",
-    file_types.ODP: ".odp",
-    file_types.PPT: ".ppt",
-}
 _ALL_SLIDES = 'pdf:impress_pdf_Export:{"ExportHiddenSlides":{"type":"boolean","value":"true"}}'
 _FILTERS = dict.fromkeys((file_types.PPTX, file_types.ODP, file_types.PPT), _ALL_SLIDES)
 _NAMES = ("soffice", "libreoffice")
@@ -134,7 +125,8 @@ def to_pdf(source: Path, mime_type: str, config: types.ParsingConfig) -> Any | N
         profile = folder / "profile" / "user"
         profile.mkdir(parents=True)
         (profile / "registrymodifications.xcu").write_text(_SETTINGS, encoding="utf-8")
-        copy = folder / f"source{_SUFFIXES[mime_type]}"
+        suffix = next(suffix for suffix, kind in file_types.MIME_TYPE_BY_SUFFIX.items() if kind == mime_type)
+        copy = folder / f"source{suffix}"
         shutil.copyfile(source, copy)
         command = [
             program,

@@ -2,10 +2,8 @@
 
 from collections.abc import Callable
 
-_ROMAN = (
-    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"),
-    (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
-)  # fmt: skip
+from rag.parsing.pdf.page_labels import to_roman
+
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _CYRILLIC = "абвгдежзиклмнопрстуфхцчшщыэюя"
 """The letters that Word counts with."""
@@ -37,13 +35,7 @@ def formatted(number: int, kind: str) -> str:
 
 
 def _roman(number: int) -> str:
-    if not 0 < number <= _MAX_ROMAN:
-        return str(number)
-    text = ""
-    for value, letters in _ROMAN:
-        text += letters * (number // value)
-        number %= value
-    return text
+    return to_roman(number) if 0 < number <= _MAX_ROMAN else str(number)
 
 
 def _repeated(number: int, letters: str) -> str:

@@ -1,5 +1,6 @@
 """Read ZIP packages of XML parts (DOCX, PPTX, ODT, ODP, EPUB) from untrusted sources."""
 
+import datetime as dt
 import io
 import posixpath
 import re
@@ -19,6 +20,8 @@ from rag.parsing.zips import MAX_UNPACKED_BYTES
 MAX_PART_BYTES = 256 << 20
 """Maximum size of one XML part, enough for some hundred thousand paragraphs."""
 MAX_PARTS = 50_000
+_CONTAINER = "META-INF/container.xml"
+"""The part of an EPUB that names the list of the others."""
 _XML_SUFFIXES = (".xml", ".rels", ".opf", ".ncx", ".xhtml", ".html", ".htm")
 _ENTITY = re.compile(rb"<!DOCTYPE[^>\[]*\[[^\]]*<!ENTITY", re.I)
 _STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")
@@ -26,6 +29,8 @@ _STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")
 _TRANSITIONAL = rb"http://schemas.openxmlformats.org/\1/2006/"
 _DAMAGES = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, KeyError, ValueError)
 """Exceptions of `zipfile` for damaged and encrypted members."""
+_AUTHORS = ("creator", "initial-creator")
+_DATES = ("created", "creation-date", "date", "modified")
 
 
 class Relation(NamedTuple):
@@ -34,6 +39,20 @@ class Relation(NamedTuple):
     kind: str
     target: str
     is_external: bool
+
+
+class Metadata(NamedTuple):
+    """Title, author and creation time of a file; "" and None if missing."""
+
+    title: str = ""
+    author: str = ""
+    created: dt.datetime | None = None
+
+    def set_on(self, document: Any) -> None:
+        """Set the metadata of the PDF `document`."""
+        stamp = f"D:{self.created:%Y%m%d%H%M%S}Z" if self.created else ""
+        made_by = {name: (document.metadata or {}).get(name) or "" for name in ("producer", "creator")}
+        document.set_metadata({**made_by, "title": self.title, "author": self.author, "creationDate": stamp})
 
 
 class Package:
@@ -145,6 +164,24 @@ class Package:
         """Return the name of the part with the body of an Office Open XML file, `default` if no relation names it."""
         return next(iter(self.related("", "/officeDocument")), default)
 
+    def metadata(self) -> Metadata:
+        """Return title, author and creation time, of Office Open XML, OpenDocument or EPUB; none if damaged."""
+        try:
+            parts: list[str] = [name for name in ("docProps/core.xml", "meta.xml") if name in self.names]
+            if not parts and _CONTAINER in self.names:
+                parts = [epub_part(self)]
+            root = self.xml(parts[0]) if parts else None
+        except errors.UnreadableFileError:
+            return Metadata()
+        texts: dict[str, list[str]] = {}
+        for element in root.iter() if root is not None else ():
+            text = " ".join((element.text or "").split())
+            if text:
+                texts.setdefault(local(element), []).append(text)
+        authors = next((texts[name] for name in _AUTHORS if name in texts), [])
+        dates = [_time(text) for name in _DATES for text in texts.get(name, ())]
+        return Metadata(texts.get("title", [""])[0], ", ".join(authors), next(filter(None, dates), None))
+
     def rewritten(self, changed: dict[str, bytes]) -> bytes:
         """Return the package with the content of some parts changed."""
         content = io.BytesIO()
@@ -153,6 +190,21 @@ class Package:
                 if not name.endswith("/"):
                     archive.writestr(name, changed[name] if name in changed else self.read(name))
         return content.getvalue()
+
+
+def epub_part(package: Package) -> str:
+    """Return the name of the part of an EPUB that lists the others.
+
+    Raises:
+        errors.UnreadableFileError: there is none.
+    """
+    container = package.xml(_CONTAINER)
+    for element in container.iter("{*}rootfile") if container is not None else ():
+        if element.get("full-path") in package.names:
+            return str(element.get("full-path"))
+    raise errors.UnreadableFileError(
+        N_("The book is damaged: its list of contents is missing. Get another copy of it.")
+    )
 
 
 def damaged(kind: str, error: Exception) -> errors.UnreadableFileError:
@@ -167,3 +219,13 @@ def damaged(kind: str, error: Exception) -> errors.UnreadableFileError:
 def local(element: Any) -> str:
     """Return an element's name without its namespace, "" for comments and processing instructions."""
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+
+
+def _time(text: str) -> dt.datetime | None:
+    if not re.match(r"\d{4}-\d\d-\d\d", text):
+        return None
+    try:
+        time = dt.datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return time if time.tzinfo is None else time.astimezone(dt.UTC)

@@ -1,4 +1,4 @@
-"""Run Pandoc in its own sandboxed process."""
+"""Run Pandoc in its own sandboxed process: documents to HTML, and our HTML reports to DOCX."""
 
 import resource
 import signal
@@ -16,6 +16,9 @@ HEAP_SHARE = 0.5
 _HEAP_EXHAUSTED = 251
 """Exit code of a Haskell program that exceeds its memory limit (GHC user's guide, `-M`)."""
 _OPTIONS = ("--to=html", "--standalone", "--embed-resources", "--sandbox", "--wrap=none", "--track-changes=accept")
+_REPORT_OPTIONS = ("--from=html", "--to=docx", "--sandbox", "--wrap=none")
+REPORT_TIMEOUT_SECONDS = 120.0
+"""A conversation of a hundred answers takes two seconds."""
 _TITLED = frozenset({"docx", "odt"})
 """Formats whose title is part of the text; that of a book is metadata."""
 _TEMPLATE = (
@@ -71,3 +74,31 @@ def to_html(source: Path, format_name: str, config: types.ParsingConfig) -> str:
         _reason=reason,
         details={"exit_code": ended.returncode},
     )
+
+
+def html_to_docx(html: str) -> bytes:
+    """Convert HTML to a Word document without loading anything but data URLs.
+
+    Raises:
+        errors.UnreadableFileError: Pandoc fails.
+    """
+    with tempfile.TemporaryDirectory(prefix="pagelight-") as folder:
+        source, made = Path(folder) / "report.html", Path(folder) / "report.docx"
+        source.write_text(html, encoding="utf-8", errors="replace")
+        command = [pypandoc.get_pandoc_path(), *_REPORT_OPTIONS, f"--output={made}", str(source)]
+        try:
+            subprocess.run(
+                command,
+                cwd=folder,
+                env={"HOME": folder, "LANG": "C.UTF-8"},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=REPORT_TIMEOUT_SECONDS,
+                check=True,
+            )
+        except (subprocess.SubprocessError, OSError) as error:
+            raise errors.UnreadableFileError(
+                N_("The Word document could not be created. Export the answer as PDF."),
+                details={"reason": type(error).__name__},
+            ) from error
+        return made.read_bytes()

@@ -1,4 +1,4 @@
-"""Paragraphs of documents with their places, and which of them a converter left out."""
+"""What a document says, read without Pandoc: its paragraphs with their places, and which a converter left out."""
 
 import re
 import unicodedata
@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 from rag.messages import N_
 from rag.parsing.conversion import SourceText
+from rag.parsing.office.charts import Chart
+from rag.parsing.office.embedded import EmbeddedFile
+from rag.parsing.office.package import Metadata
 
 HEADER, BODY, BOX, NOTE, COMMENT, FOOTER = "header", "body", "text box", "footnotes", "comments", "footer"
 HIDDEN = "hidden text"
-IMPORTED = "imported"
-"""The text of a paragraph of this part is the name of another document inside the file."""
 MARGINAL = frozenset({HEADER, COMMENT, FOOTER, HIDDEN})
 START = "start of the document"
 PLACE_CHARACTERS = 60
@@ -80,3 +81,18 @@ class Changes(NamedTuple):
             "It has unaccepted changes (insertions: {insertions}, deletions: {deletions}). Inserted text is read as "
             "valid, deleted text as struck out."
         ).format(insertions=f"{self.insertions:,}", deletions=f"{self.deletions:,}")
+
+
+class Contents(NamedTuple):
+    """The paragraphs of a document, a note for its owner, the files and charts in it, and its title and author.
+
+    `prepared` is the document as Pandoc understands it, with places for `imports`: other documents and their names.
+    """
+
+    paragraphs: list[Paragraph]
+    note: str | None = None
+    files: tuple[EmbeddedFile, ...] = ()
+    prepared: bytes = b""
+    imports: tuple[tuple[str, bytes], ...] = ()
+    charts: tuple[Chart, ...] = ()
+    about: Metadata = Metadata()

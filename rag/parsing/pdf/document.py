@@ -2,17 +2,16 @@
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rag import types
-from rag.parsing import metadata, titles
+from rag import tables, types
+from rag.parsing import metadata
 from rag.parsing.pdf import page_labels
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS, open_pdf
 from rag.parsing.pdf.pages import PageContent, parse_page
 from rag.parsing.pdf.text_lines import RawBlock, bounds
-from rag.parsing.tables.table_reading import TableReader
 
 LARGER_THAN_BODY = 1.12
 MAX_HEADING_LINES = 3
@@ -28,9 +27,12 @@ MIN_REPEATS = 3
 _NEVER_HEADINGS = frozenset({types.BlockKind.TABLE, *types.SET_APART})
 MAX_SHARE = 0.5
 """A first or last block of more pages than this share is a running header or footer at any height."""
+Columns = Sequence[tuple[float, float]]
+
+_CAPTION_KINDS = frozenset({types.BlockKind.TEXT, types.BlockKind.HEADING})
 
 
-def parse_rendition(path: Path, config: types.ParsingConfig | None = None) -> types.ParsedDocument:
+def parse_rendition(path: Path) -> types.ParsedDocument:
     """Parse the PDF at `path`.
 
     Raises:
@@ -39,11 +41,11 @@ def parse_rendition(path: Path, config: types.ParsingConfig | None = None) -> ty
     """
     with open_pdf(path) as document:
         file_metadata = metadata.read_metadata(document)
-        parsed = assemble(iter_pages(document, config or types.ParsingConfig()), file_metadata.title)
+        parsed = assemble(iter_pages(document), file_metadata.title)
     return parsed.model_copy(update={"author": file_metadata.author, "dated": file_metadata.dated})
 
 
-def iter_pages(document: Any, config: types.ParsingConfig) -> Iterator[PageContent]:
+def iter_pages(document: Any) -> Iterator[PageContent]:
     """Yield every page's content; a page that fails has an error and no blocks."""
     labels: list[str | None] = [None] * document.page_count
     try:
@@ -52,7 +54,7 @@ def iter_pages(document: Any, config: types.ParsingConfig) -> Iterator[PageConte
     except MUPDF_ERRORS:
         pass  # a damaged page, or a damaged list of labels
     for index, label in enumerate(labels):
-        yield parse_page(document, index, label=label, use_model=config.layout == "accurate")
+        yield parse_page(document, index, label=label)
 
 
 def assemble(pages: Iterable[PageContent], metadata_title: str | None = None) -> types.ParsedDocument:
@@ -63,18 +65,18 @@ def assemble(pages: Iterable[PageContent], metadata_title: str | None = None) ->
     levels = _levels(contents, body, repeated)
     blocks: list[types.TextBlock] = []
     number = 1
-    tables = TableReader()
+    table_reader = TableReader()
     for content in contents:
         running = [_is_running(raw, repeated) for raw in content.blocks]
-        rows = tables.read_page(content.blocks, running)
+        rows = table_reader.read_page(content.blocks, running)
         for index, raw in enumerate(content.blocks):
-            heads = _key(raw) not in repeated and not titles.is_letterhead(_text(raw), content.info.number)
+            heads = _key(raw) not in repeated and not metadata.is_letterhead(_text(raw), content.info.number)
             is_sheet_name = content.has_grid and raw.kind is types.BlockKind.HEADING
             level = 1 if is_sheet_name else _level(raw, body, levels) if heads else None
             blocks.append(_number(raw, content.info.number, number, level, rows.get(index)))
             number += len(raw.lines)
     return types.ParsedDocument(
-        title=titles.find_title(metadata_title, blocks),
+        title=metadata.find_title(metadata_title, blocks),
         pages=page_labels.add_printed_labels([content.info for content in contents], blocks),
         blocks=tuple(blocks),
     )
@@ -197,3 +199,61 @@ def _length(block: RawBlock) -> int:
 
 def _round(size: float) -> float:
     return round(2 * size) / 2
+
+
+class TableReader:
+    """Explains tables page by page, and knows the one at the end of the last page."""
+
+    def __init__(self) -> None:
+        self._heading: tables.Heading | None = None
+        self._columns: Columns = ()
+
+    def read_page(self, blocks: Sequence[RawBlock], running: Sequence[bool]) -> Mapping[int, list[types.TableRow]]:
+        """Return the rows of each table by its index in `blocks`; `running` says which are headers and footers."""
+        rows: dict[int, list[types.TableRow]] = {}
+        body = [index for index, is_running in enumerate(running) if not is_running]
+        for position, index in enumerate(body):
+            block = blocks[index]
+            if block.kind is not types.BlockKind.TABLE:
+                continue
+            places = _same_columns(block.columns, self._columns) if position == 0 and self._heading else None
+            caption = _caption(blocks, body[:position])
+            if places is None or self._heading is None:
+                self._heading, self._columns = tables.Heading(caption), block.columns
+            rows[index] = [self._heading.explain(row) for row in _placed(block, places)]
+        if body and blocks[body[-1]].kind is not types.BlockKind.TABLE:
+            self._heading = None
+        return rows
+
+
+def _placed(block: RawBlock, places: Sequence[int] | None) -> Iterator[tables.PlacedRow]:
+    """Yield the rows of a block, of a table that goes on in the columns that it began with."""
+    for line in block.lines:
+        cells = line.cells
+        if places is not None:
+            cells = tuple(cell._replace(first=places[cell.first], last=places[cell.last]) for cell in cells)
+        yield tables.PlacedRow(line.text, line.bbox, cells, line.is_head, line.label)
+
+
+def _same_columns(columns: Columns, begun: Columns) -> list[int] | None:
+    """Return which of the columns `begun` on the last page each of `columns` is; None if they are others."""
+    if not columns or len(columns) > len(begun):
+        return None
+    places: list[int] = []
+    for left, right in columns:
+        overlaps = [min(right, end) - max(left, start) for start, end in begun]
+        place = max(range(len(begun)), key=overlaps.__getitem__)
+        if overlaps[place] <= 0 or (places and place <= places[-1]):
+            return None
+        places.append(place)
+    return places
+
+
+def _caption(blocks: Sequence[RawBlock], above: Sequence[int]) -> str:
+    """Return the caption of a table in the texts right above it."""
+    texts: list[str] = []
+    for index in reversed(above):
+        if blocks[index].kind not in _CAPTION_KINDS:
+            break
+        texts.insert(0, " ".join(line.text for line in blocks[index].lines))
+    return tables.SEPARATOR.join(tables.caption_rows(texts))

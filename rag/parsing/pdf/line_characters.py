@@ -8,11 +8,12 @@ numbers and words of other scripts run from left to right.
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
 from rag.parsing.pdf import character_cleaning
+from rag.parsing.pdf.mupdf import Box, around
 
 SAME_PLACE_PT = 0.01
 TOUCH_PT = 0.1
@@ -40,7 +41,6 @@ _OPENING, _CLOSING = "([{", ")]}"
 _ENDS = ".,:;!?%\u060c\u061b\u061f\u066a"
 _STRONG = {"R": "R", "AL": "R", "L": "L", "EN": "N", "AN": "N"}
 
-Box = tuple[float, float, float, float]
 Character = tuple[Mapping[str, Any], int]
 """A character as PyMuPDF's dict, and the index of its span."""
 
@@ -190,7 +190,7 @@ class _Turned:
                 ]
             found += characters
         self.line["spans"] = [*_spans(found, self.line["spans"])]
-        self.line["bbox"] = _around(char["bbox"] for char, _ in found)
+        self.line["bbox"] = around(char["bbox"] for char, _ in found)
 
 
 def _is_backwards(drawn: str, stored: str, of_page: bool) -> bool:
@@ -205,16 +205,11 @@ def _is_backwards(drawn: str, stored: str, of_page: bool) -> bool:
     return (of_page and (left or right)) or (right and character_cleaning.has_right_to_left(first))
 
 
-def _around(boxes: Iterable[Box]) -> Box:
-    x0, y0, x1, y1 = zip(*boxes, strict=True)
-    return min(x0), min(y0), max(x1), max(y1)
-
-
 def _spans(characters: Sequence[Character], spans: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield the spans again, each once per run of its characters."""
     for index, run in groupby(characters, key=lambda character: character[1]):
         chars = [char for char, _ in run]
-        box = _around(char["bbox"] for char in chars)
+        box = around(char["bbox"] for char in chars)
         yield {**spans[index], "chars": chars, "bbox": box, "origin": chars[0]["origin"]}
 
 

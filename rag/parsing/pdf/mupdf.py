@@ -8,13 +8,15 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from rag import errors, types
 from rag.messages import N_
 
+Box = tuple[float, float, float, float]
+"""A box as PyMuPDF gives it: left, top, right and bottom in points."""
 _MODELS = ("pymupdf.layout", "pymupdf4llm")
 
 
@@ -106,7 +108,13 @@ def open_pdf(path: Path) -> Iterator[Any]:
         yield document
 
 
-def to_rect(box: tuple[float, float, float, float]) -> types.Rect:
+def around(boxes: Iterable[Box]) -> Box:
+    """Return the box around all `boxes`, at least one."""
+    x0, y0, x1, y1 = zip(*boxes, strict=True)
+    return min(x0), min(y0), max(x1), max(y1)
+
+
+def to_rect(box: Box) -> types.Rect:
     """Convert a box to a `Rect` with ordered corners, rounded to a hundredth of a point."""
     x0, y0, x1, y1 = box
     if x0 > x1 or y0 > y1:

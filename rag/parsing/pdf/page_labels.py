@@ -39,7 +39,10 @@ _COUNTED = re.compile(
 """Words before numbers of something else: a header may name the item or the chapter."""
 _PREFIXED = re.compile(r"(?P<prefix>[A-Z]-?)(?P<number>\d+)")
 _ROMAN = re.compile(r"(?P<hundreds>c{0,3})(?P<tens>xc|xl|l?x{0,3})(?P<ones>ix|iv|v?i{0,3})")
-_LETTERS = ((100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
+_LETTERS = (
+    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"),
+    (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
+)  # fmt: skip
 _DIGITS = {"": 0, "i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 
 
@@ -54,7 +57,7 @@ class Series(NamedTuple):
     def label(self, page_number: int) -> str:
         """Return the series' label of a page."""
         number = page_number + self.offset
-        return _to_roman(number) if self.is_roman else f"{self.prefix}{number}"
+        return to_roman(number) if self.is_roman else f"{self.prefix}{number}"
 
 
 class Run(NamedTuple):
@@ -138,7 +141,8 @@ def _from_roman(text: str) -> int | None:
     return sum(-value if value < following else value for value, following in followed)
 
 
-def _to_roman(number: int) -> str:
+def to_roman(number: int) -> str:
+    """Return a positive number as a Roman numeral in small letters."""
     text = ""
     for value, letters in _LETTERS:
         text += letters * (number // value)

@@ -6,25 +6,17 @@ from typing import Any, NamedTuple
 
 from rag import types
 from rag.messages import N_
-from rag.parsing.annotations.comments import read_comments
 from rag.parsing.ocr import pictures
-from rag.parsing.pdf import (
-    character_cleaning,
-    layout_model,
-    line_numbers,
-    reading_order,
-    text_lines,
-    text_runs,
-)
+from rag.parsing.pdf import character_cleaning, reading_order, text_lines, text_runs
+from rag.parsing.pdf.comments import read_comments
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS, to_rect
 from rag.parsing.pdf.text_runs import Direction, Piece, Rule
 from rag.parsing.sheets.page_grid import PageGrid
-from rag.parsing.tables import glued_cells, ruled_tables, table_grid
+from rag.parsing.tables import ruled_tables, table_grid
 
 MAX_UNKNOWN_MARKS = 3
 """Unknown glyphs alone in a line that may be a mark such as a tick; more are a line that cannot be read."""
 
-_NO_LAYOUT = layout_model.Layout()
 _INVERSE = {
     Direction.RIGHT: Direction.RIGHT,
     Direction.LEFT: Direction.LEFT,
@@ -51,8 +43,8 @@ class PageContent(NamedTuple):
     runs: Sequence[str] = ()
 
 
-def parse_page(document: Any, index: int, *, label: str | None = None, use_model: bool = False) -> PageContent:
-    """Parse page `index` (from 0), `use_model` also with the layout model; errors are reported in `info`."""
+def parse_page(document: Any, index: int, *, label: str | None = None) -> PageContent:
+    """Parse page `index` (from 0); errors are reported in `info`."""
     info = types.PageInfo(number=index + 1, width=0.0, height=0.0, label=label)
     try:
         page = document[index]
@@ -70,15 +62,9 @@ def parse_page(document: Any, index: int, *, label: str | None = None, use_model
         runs = [*(piece.text for piece in content), *noted]
         plain = [piece for piece in content if piece.kind is types.BlockKind.TEXT]
         own, recognised = pictures.split_recognised(
-            glued_cells.split_glued(page, source, plain), pictures.recognised_boxes(page)
+            text_runs.split_glued(page, source, plain), pictures.recognised_boxes(page)
         )
-        layout = layout_model.detect_layout(page) if use_model and grid is None else _NO_LAYOUT
-        if grid is not None:
-            blocks = [*_sheet_blocks(grid, own, rules, box)]
-        else:
-            blocks = [
-                layout_model.mark_heading(block, layout.headings) for block in page_blocks(own, rules, box, layout)
-            ]
+        blocks = [*(_sheet_blocks(grid, own, rules, box) if grid is not None else page_blocks(own, rules, box))]
         apart = [(types.BlockKind.PICTURE, words) for words in recognised] + [
             (kind, [piece for piece in content if piece.kind is kind])
             for kind in (types.BlockKind.STRUCK, types.BlockKind.HIDDEN)
@@ -123,9 +109,7 @@ def _sheet_blocks(
     yield from page_blocks(parts.below, below, page_box)
 
 
-def page_blocks(
-    pieces: Sequence[Piece], rules: Sequence[Rule], page_box: types.Rect, layout: layout_model.Layout = _NO_LAYOUT
-) -> Iterator[text_lines.RawBlock]:
+def page_blocks(pieces: Sequence[Piece], rules: Sequence[Rule], page_box: types.Rect) -> Iterator[text_lines.RawBlock]:
     """Yield blocks in reading order, text of the page's main direction first."""
     by_direction = Counter[Direction]()
     for piece in pieces:
@@ -133,25 +117,20 @@ def page_blocks(
     for direction, _ in by_direction.most_common():
         of_direction = [piece for piece in pieces if piece.direction is direction]
         if direction is Direction.RIGHT:
-            numbers, text = line_numbers.split_line_numbers(of_direction)
-            yield from _upright_blocks(text, rules, page_box, layout.tables)
-            yield from text_lines.make_blocks(text_lines.make_rows(numbers))
+            yield from _upright_blocks(of_direction, rules, page_box)
             continue
         turned = [piece._replace(bbox=_rotate(piece.bbox, direction)) for piece in of_direction]
         turned_rules = [rule._replace(bbox=_rotate(rule.bbox, direction)) for rule in rules]
-        tables = [_rotate(box, direction) for box in layout.tables]
-        for block in _upright_blocks(turned, turned_rules, _rotate(page_box, direction), tables):
+        for block in _upright_blocks(turned, turned_rules, _rotate(page_box, direction)):
             lines = [line._replace(bbox=_rotate(line.bbox, _INVERSE[direction])) for line in block.lines]
             yield block._replace(lines=lines)
 
 
 def _upright_blocks(
-    pieces: Sequence[Piece], rules: Sequence[Rule], page_box: types.Rect, table_boxes: Sequence[types.Rect]
+    pieces: Sequence[Piece], rules: Sequence[Rule], page_box: types.Rect
 ) -> Iterator[text_lines.RawBlock]:
-    """Yield blocks of text that is not rotated."""
     ruled, rest = ruled_tables.find_ruled_tables(pieces, rules, page_box)
-    seen, rest = layout_model.extract_tables(rest, table_boxes)
-    items: list[Piece | ruled_tables.Table] = [*rest, *ruled, *seen]
+    items: list[Piece | ruled_tables.Table] = [*rest, *ruled]
     for group in reading_order.reading_order(items):
         for block in text_lines.with_headers(_group_blocks(group)):
             made = table_grid.arrange(block) if block.kind is types.BlockKind.TABLE else block
@@ -159,7 +138,6 @@ def _upright_blocks(
 
 
 def _group_blocks(group: Sequence[Piece | ruled_tables.Table]) -> Iterator[text_lines.RawBlock]:
-    """Yield blocks of one column from top to bottom."""
     loose: list[Piece] = []
     for item in sorted(group, key=lambda item: item.bbox.y0 + item.bbox.y1):
         if isinstance(item, Piece):

@@ -87,9 +87,9 @@ def _line_boxes(rendition: Path, line: types.Line, first: int, last: int) -> lis
     before = len(character_cleaning.remove_whitespace(line.text[:first]))
     chosen = len(character_cleaning.remove_whitespace(line.text[first:last]))
     near = [
-        _run(raw)
-        for raw in _read_cached(_read_lines, rendition, line.page_number)
-        if line.bbox.contains_center(raw.bbox, TOLERANCE_PT)
+        run
+        for run in _read_cached(_read_runs, rendition, line.page_number)
+        if line.bbox.contains_center(run.bbox, TOLERANCE_PT)
     ]
     boxes = align_runs(near, line.text)
     if None in boxes:  # such as "2nd line", whose raised letters stand in a gap of the run "2 line"
@@ -124,7 +124,6 @@ def align_runs(runs: Iterable[Run], text: str) -> list[types.Rect | None]:
 
 
 def _divided(runs: Sequence[Run]) -> Iterator[Run]:
-    """Divide runs where another run stands between their characters."""
     for run in runs:
         inside = [other.bbox for other in runs if other is not run and run.bbox.contains_center(other.bbox)]
         places = [(box.x0 + box.x1) / 2 for box in inside]
@@ -164,16 +163,6 @@ def _swap(box: types.Rect) -> types.Rect:
     return types.Rect(box.y0, box.x0, box.y1, box.x1)
 
 
-class _RawLine(NamedTuple):
-    """A run as PyMuPDF extracts it, compact as thousands are cached; only `bbox` is in display space."""
-
-    bbox: types.Rect
-    characters: tuple[str, ...]
-    boxes: tuple[tuple[float, float, float, float], ...]
-    is_vertical: bool
-    matrix: Any | None
-
-
 def _read_cached(read: Callable[[Path, int, int], T], rendition: Path, page_number: int) -> T:
     """Call the cached function `read`, whose cache is valid while the file is unchanged."""
     with LOCK:
@@ -186,7 +175,7 @@ def _read_cached(read: Callable[[Path, int, int], T], rendition: Path, page_numb
 
 
 @functools.lru_cache(maxsize=CACHED_PAGES)
-def _read_lines(rendition: Path, modified: int, page_number: int) -> tuple[_RawLine, ...]:  # noqa: ARG001  # part of the key
+def _read_runs(rendition: Path, modified: int, page_number: int) -> tuple[Run, ...]:  # noqa: ARG001  # part of the key
     with open_pdf(rendition) as document:
         try:
             page = document[page_number - 1]
@@ -194,7 +183,7 @@ def _read_lines(rendition: Path, modified: int, page_number: int) -> tuple[_RawL
             lines = read_page(page, with_characters=True).lines
         except MUPDF_ERRORS:
             return ()
-        return tuple(_raw_line(line, matrix) for line in lines)
+        return tuple(_run(line, matrix) for line in lines)
 
 
 @functools.lru_cache(maxsize=CACHED_PAGES)
@@ -206,27 +195,17 @@ def _read_grid(rendition: Path, modified: int, page_number: int) -> PageGrid | N
             return None
 
 
-def _raw_line(line: visibility.StyledLine, matrix: Any | None) -> _RawLine:
-    characters = [char for span in line.spans for char in span["chars"]]
-    x, y = line.direction
-    turned = matrix is not None and abs(matrix.a) < abs(matrix.b)
-    return _RawLine(
-        to_display(line.bbox, matrix),
-        tuple(char["c"] for char in characters),
-        tuple(char["bbox"] for char in characters),
-        (abs(x) < abs(y)) != turned,
-        matrix,
-    )
-
-
-def _run(raw: _RawLine) -> Run:
+def _run(line: visibility.StyledLine, matrix: Any | None) -> Run:
     characters: list[str] = []
     boxes: list[types.Rect] = []
-    for character, box in zip(raw.characters, raw.boxes, strict=True):
-        content = character_cleaning.remove_whitespace(character)
+    for char in (char for span in line.spans for char in span["chars"]):
+        content = character_cleaning.remove_whitespace(char["c"])
         if content:
+            x0, y0, x1, y1 = char["bbox"]
             characters.append(content)
             # a later letter of a split ligature has no width: it shares the first letter's box
-            has_no_width = box[2] - box[0] < 0.01 and box[3] - box[1] > 0.01
-            boxes.append(boxes[-1] if boxes and has_no_width else to_display(box, raw.matrix))
-    return Run(raw.bbox, "".join(characters), tuple(boxes), raw.is_vertical)
+            has_no_width = x1 - x0 < 0.01 and y1 - y0 > 0.01
+            boxes.append(boxes[-1] if boxes and has_no_width else to_display(char["bbox"], matrix))
+    x, y = line.direction
+    turned = matrix is not None and abs(matrix.a) < abs(matrix.b)
+    return Run(to_display(line.bbox, matrix), "".join(characters), tuple(boxes), (abs(x) < abs(y)) != turned)

@@ -251,7 +251,6 @@ def _is_aligned(upper: Row, lower: Row) -> bool:
 
 
 def _edges(row: Row) -> list[float]:
-    """Return the left and right ends of the texts of all cells but the first."""
     return [edge for cell in row.cells[1:] for piece in cell for edge in (piece.bbox.x0, piece.bbox.x1)]
 
 

@@ -1,6 +1,10 @@
-"""Extract runs of text and ruling lines from a page, in display space."""
+"""Extract runs of text and ruling lines from a page, in display space.
+
+MuPDF takes gaps below 0.8 em for spaces, so runs are split in which it joined the cells of a table.
+"""
 
 import enum
+import functools
 import re
 import statistics
 import unicodedata
@@ -10,9 +14,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from rag import types
-from rag.parsing.annotations import form_fields, page_annotations
 from rag.parsing.ocr.invisible_text import FONT
-from rag.parsing.pdf import character_cleaning, visibility
+from rag.parsing.pdf import annotations, character_cleaning, visibility
 from rag.parsing.pdf.mupdf import display_matrix, from_display, pymupdf, to_rect
 
 TEXT_FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
@@ -33,6 +36,13 @@ SIGN_GAP_EM = 0.15
 """A bullet with a wider gap behind it is a word of its own."""
 _BOLD_FONT = 16
 _BOLD_CHARS = 8
+CELL_GAP_EM = 0.45
+"""A wider gap between two words of a row of figures parts cells; a space has 0.25 to 0.35 em."""
+MAX_GLUED_CHARS = 80
+"""Longer runs are text."""
+_FIGURE = r"[$€£¥]?\s?\(?[-–−]?\d(?:[\d.,]*\d)?\)?%?"
+_GLUED = re.compile(rf"(?:^|\s)(?:{_FIGURE}|[—–-]+)\s+(?={_FIGURE}(?:\s|$)|[$€£¥]$)")
+_CURRENCY_SIGNS = frozenset("$€£¥")
 
 
 class Direction(enum.Enum):
@@ -42,6 +52,9 @@ class Direction(enum.Enum):
     DOWN = enum.auto()
     LEFT = enum.auto()
     UP = enum.auto()
+
+
+_LEVEL = frozenset({Direction.RIGHT, Direction.LEFT})
 
 
 class Piece(NamedTuple):
@@ -99,14 +112,14 @@ def read_page(page: Any, *, with_characters: bool = False) -> visibility.PageTex
 
     Comments typed on the page are left out.
     """
-    fields = form_fields.replaced_fields(page)
-    comments = [*page_annotations.comments(page)]
-    hidden = [*filter(page_annotations.is_icon, comments), *(field.annotation for field in fields)]
-    with page_annotations.hidden(hidden):
+    fields = annotations.replaced_fields(page)
+    comments = [*annotations.comments(page)]
+    hidden = [*filter(annotations.is_icon, comments), *(field.annotation for field in fields)]
+    with annotations.hidden(hidden):
         lines, shapes, source = visibility.read_page(page, TEXT_FLAGS, with_characters=with_characters)
-    for comment in filter(page_annotations.is_typed, comments):
-        box = from_display(page_annotations.box(comment), page)
-        words = page_annotations.letters(page_annotations.content(comment))
+    for comment in filter(annotations.is_typed, comments):
+        box = from_display(annotations.box(comment), page)
+        words = annotations.letters(annotations.content(comment))
         lines = [line for line in lines if not (_text_in(line, box) and _text_in(line, box) in words)]
     return visibility.PageText([*lines, *(line for field in fields for line in field.lines)], shapes, source)
 
@@ -116,7 +129,7 @@ def _text_in(line: visibility.StyledLine, box: Any) -> str:
     x0, y0, x1, y1 = line.bbox
     if not box.contains(pymupdf.Point((x0 + x1) / 2, (y0 + y1) / 2)):
         return ""
-    return page_annotations.letters("".join(span["text"] for span in line.spans))
+    return annotations.letters("".join(span["text"] for span in line.spans))
 
 
 def _is_letter_spaced(line: visibility.StyledLine) -> bool:
@@ -218,3 +231,45 @@ def _direction(vector: tuple[float, float], matrix: Any | None) -> Direction:
     if abs(x) >= abs(y):
         return Direction.RIGHT if x >= 0 else Direction.LEFT
     return Direction.DOWN if y > 0 else Direction.UP
+
+
+def split_glued(page: Any, source: Any, pieces: Sequence[Piece]) -> list[Piece]:
+    """Split the short runs of a page at wide gaps if some of them have several figures; `source` has its words."""
+    if not any(len(piece.text) <= MAX_GLUED_CHARS and _GLUED.search(piece.text) for piece in pieces):
+        return list(pieces)
+    matrix = display_matrix(page)
+    lines: dict[int, list[tuple[types.Rect, str]]] = defaultdict(list)
+    axis = 1 if Counter(piece.direction for piece in pieces).most_common(1)[0][0] in _LEVEL else 0
+    for x0, y0, x1, y1, text, *_ in page.get_text("words", textpage=source):
+        box = types.Rect(x0, y0, x1, y1) if matrix is None else to_display((x0, y0, x1, y1), matrix)
+        lines[round((box[axis] + box[axis + 2]) / 2)].append((box, text))
+    return [part for piece in pieces for part in _unglued(piece, lines)]
+
+
+def _unglued(piece: Piece, lines: dict[int, list[tuple[types.Rect, str]]]) -> list[Piece]:
+    """Return the parts of a run between wide gaps, or the run itself if its words are not found again."""
+    if " " not in piece.text or len(piece.text) > MAX_GLUED_CHARS:
+        return [piece]
+    along = 0 if piece.direction in _LEVEL else 1
+    at = round((piece.bbox[1 - along] + piece.bbox[3 - along]) / 2)
+    near = [word for place in (at - 1, at, at + 1) for word in lines[place] if piece.bbox.contains_center(word[0])]
+    backwards = piece.direction in {Direction.UP, Direction.LEFT}
+    words = sorted(near, key=lambda word: word[0][along], reverse=backwards)
+    if character_cleaning.clean(" ".join(text for _, text in words)) != piece.text:
+        return [piece]
+    groups = [[words[0]]]
+    for before, word in pairwise(words):
+        first, second = (word, before) if backwards else (before, word)
+        is_sign = word[1] in _CURRENCY_SIGNS and before[1][-1] in "0123456789)%—–-"
+        if is_sign or second[0][along] - first[0][along + 2] > CELL_GAP_EM * piece.size:
+            groups.append([])
+        groups[-1].append(word)
+    if len(groups) == 1:
+        return [piece]
+    return [
+        piece._replace(
+            bbox=to_rect(functools.reduce(types.Rect.union, (box for box, _ in group))),
+            text=character_cleaning.clean(" ".join(text for _, text in group)),
+        )
+        for group in groups
+    ]

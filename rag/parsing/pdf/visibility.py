@@ -7,7 +7,7 @@ in the rendered page is hidden, whatever the reason. Invisible text over a pictu
 import functools
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from rag import types
 from rag.parsing.pdf import line_characters
 from rag.parsing.pdf.character_cleaning import is_readable
-from rag.parsing.pdf.mupdf import HIDDEN_COLOR, display_matrix, pymupdf
+from rag.parsing.pdf.mupdf import HIDDEN_COLOR, Box, around, display_matrix, pymupdf
 
 MIN_SIZE_PT = 1.5
 """Smaller type is a dot to the eye; the smallest type in print has 3 points."""
@@ -43,8 +43,6 @@ _SHAPE = 3
 """PyMuPDF's type of blocks of shapes."""
 _INKED = 16 | 32
 """MuPDF's flags of filled and of stroked characters."""
-
-Box = tuple[float, float, float, float]
 
 
 class StyledLine(NamedTuple):
@@ -92,7 +90,6 @@ def read_page(page: Any, flags: int, *, with_characters: bool = False) -> PageTe
 
 
 def _divided(index: int, line: Mapping[str, Any], marks: "_Marks") -> Iterator[StyledLine]:
-    """Divide a line where the kind of its words changes."""
     spans = [_with_text(span, span["chars"]) for span in line["spans"]]
     if index not in marks.strikes and index not in marks.doubtful:
         yield StyledLine(line["bbox"], line["dir"], spans)
@@ -107,7 +104,7 @@ def _divided(index: int, line: Mapping[str, Any], marks: "_Marks") -> Iterator[S
                 kinds += [(marks.kind(index, span, part), span, part) for part in marks.parts(index, word)]
     for kind, parts in groupby(kinds, key=lambda part: part[0]):
         found = [_with_text(span, chars) for _, span, chars in parts]
-        box = _around(char["bbox"] for span in found for char in span["chars"])
+        box = around(char["bbox"] for span in found for char in span["chars"])
         yield StyledLine(box, line["dir"], found, kind)
 
 
@@ -117,11 +114,6 @@ def _with_text(span: Mapping[str, Any], chars: Sequence[Any]) -> Mapping[str, An
 
 def _text(span: Mapping[str, Any]) -> str:
     return str(span["text"]) if "text" in span else "".join(char["c"] for char in span["chars"])
-
-
-def _around(boxes: Iterable[Box]) -> Box:
-    x0, y0, x1, y1 = zip(*boxes, strict=True)
-    return min(x0), min(y0), max(x1), max(y1)
 
 
 class _Marks:
@@ -202,7 +194,7 @@ class _Marks:
 
     def kind(self, index: int, span: Mapping[str, Any], word: Sequence[Any]) -> types.BlockKind:
         """Return the kind of a word of line `index`."""
-        box = _around(char["bbox"] for char in word)
+        box = around(char["bbox"] for char in word)
         if index in self.doubtful and self._is_hidden(index, span, box):
             return types.BlockKind.HIDDEN
         return types.BlockKind.STRUCK if self._is_struck(index, word[0]["bbox"]) else types.BlockKind.TEXT
@@ -245,13 +237,11 @@ class _Marks:
 
     @cached_property
     def _picture(self) -> tuple[Any, float]:
-        """The rendered page in grey, and its pixels per point."""
         area = max(1.0, self._page.rect.width * self._page.rect.height)
         zoom = min(ZOOM, (MAX_PIXELS / area) ** 0.5)
         return self._page.get_pixmap(matrix=pymupdf.Matrix(zoom, zoom), colorspace=pymupdf.csGRAY, alpha=False), zoom
 
     def _has_contrast(self, box: Box) -> bool:
-        """Whether there is ink in a word's box."""
         pixels = self._pixels(box)
         return bool(pixels) and max(pixels) - min(pixels) >= MIN_CONTRAST
 

@@ -144,7 +144,6 @@ def _general(value: float) -> str:
 
 
 def _filled(parts: Sequence[_Part], value: Decimal) -> str:
-    """Put the digits of a non-negative `value` into a format."""
     value = value.scaleb(2 * sum(part.kind == "percent" for part in parts), _EXACT)
     places = [index for index, part in enumerate(parts) if part.kind == "digits"]
     pattern = parts[places[0] : places[-1] + 1]

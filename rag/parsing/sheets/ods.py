@@ -8,8 +8,8 @@ from typing import Any
 from lxml import etree
 
 from rag.messages import N_
-from rag.parsing.office import embedded, metadata, odf
-from rag.parsing.office.odf_rewriting import FO, OFFICE, STYLE, TEXT
+from rag.parsing.office import embedded, odf
+from rag.parsing.office.odf import FO, OFFICE, STYLE, TEXT
 from rag.parsing.office.package import Package, damaged
 from rag.parsing.sheets.cell_names import Area, cell_name
 from rag.parsing.sheets.sheet import Budget, Cell, Note, Run, Sheet, Tag, Workbook, comments, marked
@@ -30,9 +30,7 @@ def read(source: Path) -> Workbook:
     """
     with Package(source) as package:
         try:
-            return Workbook(
-                [*_Reader(package).sheets()], metadata.read(package), tuple(embedded.of_open_document(package))
-            )
+            return Workbook([*_Reader(package).sheets()], package.metadata(), tuple(embedded.of_open_document(package)))
         except (etree.XMLSyntaxError, KeyError, ValueError) as error:
             raise damaged(N_("spreadsheet"), error) from error
 
@@ -167,7 +165,6 @@ class _Reader:
                 self._take_drawings(child)
 
     def _take_drawings(self, element: Any) -> None:
-        """Read the text boxes and charts in `element`."""
         self._sheet.notes += [Note("text box", paragraph.text.strip()) for paragraph in odf.of_element(element)]
         for drawing in element.iter("{*}object"):
             root = self._package.xml(f"{drawing.get(_HREF, '').removeprefix('./')}/{odf.CONTENT}")

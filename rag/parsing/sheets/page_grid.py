@@ -155,7 +155,6 @@ class PageGrid(pydantic.BaseModel):
         return first
 
     def _blocks(self, cells: dict[tuple[int, int], list[Piece]]) -> Iterator[RawBlock]:
-        """Yield the blocks; cells outside of all of them make a last table."""
         whole = Block("table", 0, len(self.rows) - 1, 0, len(self.columns) - 1)
         for block in (*self.blocks, whole):
             lines: list[RawLine] = []

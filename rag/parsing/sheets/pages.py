@@ -1,21 +1,29 @@
-"""Lay out sheets on PDF pages as HTML tables with column letters and row numbers; headers are repeated on each page.
+"""Convert spreadsheets and delimited text (CSV, TSV) to PDF, as HTML tables with column letters and row numbers.
 
-Pages grow with their rows, so a row is never divided. Each page keeps its grid (`rag.parsing.sheets.page_grid`).
+Headers are repeated on each page. Pages grow with their rows, so a row is never divided. Each page keeps its grid
+(`rag.parsing.sheets.page_grid`).
 """
 
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from rag import types
+from rag.parsing import file_types
+from rag.parsing.archive.file_list import listed
+from rag.parsing.archive.unpacking import Unpacking
+from rag.parsing.conversion import Conversion, OnPages, SourceText
+from rag.parsing.html.characters import BREAK
 from rag.parsing.html.layout import MARGIN_PT, PageWriter, Paper
-from rag.parsing.html.line_breaks import BREAK
 from rag.parsing.html.markup import HIDDEN_CLASS, escaped
+from rag.parsing.office import embedded
 from rag.parsing.pdf.mupdf import HIDDEN_COLOR
+from rag.parsing.sheets import delimited, ods, xls, xlsx
 from rag.parsing.sheets.cell_names import Area, column_letters
 from rag.parsing.sheets.page_grid import CONTINUED_PT, REMARKS, Band, Block, PageGrid
-from rag.parsing.sheets.sheet import Cell, Sheet, Tag
+from rag.parsing.sheets.sheet import Cell, Sheet, Tag, Workbook
 from rag.parsing.sheets.tables import Region, regions, titles
 
 FONT_SIZE_PT, LINE_PT = 8.0, 9.6
@@ -65,6 +73,7 @@ th {{ background-color: #ededed }}
 .room {{ border: none }}
 .{HIDDEN_CLASS} {{ color: #{HIDDEN_COLOR:06x} }}
 """
+ROWS_PER_PAGE = 45
 
 
 class _Plan(NamedTuple):
@@ -90,6 +99,33 @@ class _Page(NamedTuple):
     html: str
     paper: tuple[float, float] = PAGE_SIZES_PT[0]
     table: "_Table | None" = None
+
+
+def to_pdf(
+    source: Path, mime_type: str, unpacking: Unpacking | None = None, on_pages: OnPages = lambda _: None
+) -> Conversion:
+    """Convert the spreadsheet at `source` to PDF, each sheet on its own pages; store embedded files with `unpacking`.
+
+    `on_pages` receives the estimated number of pages.
+
+    Raises:
+        errors.UnreadableFileError: the file is damaged, or too large.
+    """
+    readers = {file_types.XLSX: xlsx.read, file_types.XLS: xls.read, file_types.ODS: ods.read}
+    if mime_type in readers:
+        book = readers[mime_type](source)
+    else:
+        book = Workbook([delimited.read(source, is_tabbed=mime_type == file_types.TSV)])
+    on_pages(sum(1 + len(sheet.cells) // ROWS_PER_PAGE for sheet in book.sheets))
+    texts = [text for sheet in book.sheets for text in sheet.texts()]
+    files: list[str] = []
+    if unpacking is not None:
+        embedded.store(book.files, unpacking)
+        files = listed(unpacking.parts)
+        texts += [SourceText("the list of files", line) for line in files]
+    document = draw(book.sheets, files)
+    book.about.set_on(document)
+    return Conversion(document, tuple(texts))
 
 
 def draw(sheets: Iterable[Sheet], files: Sequence[str] = ()) -> Any:
@@ -231,7 +267,6 @@ def _cut(cell: Cell) -> tuple[Cell, Cell]:
 
 
 def _height(plan: _Plan, row: _Row) -> float:
-    """Estimate the height of a row in points."""
     lines = 1
     for column, cell in row.cells.items():
         room = plan.widths[column] - 2 * PADDING_X_PT

@@ -11,7 +11,7 @@ from rag.messages import N_
 from rag.parsing.conversion import SourceText
 from rag.parsing.office.charts import Chart
 from rag.parsing.office.embedded import EmbeddedFile
-from rag.parsing.office.metadata import Metadata
+from rag.parsing.office.package import Metadata
 from rag.parsing.sheets.cell_names import Area, cell_name, on_sheet
 
 MAX_CELLS = 2_000_000

@@ -95,7 +95,6 @@ def _stands_alone(sheet: Sheet, rows: Sequence[int], columns: Sequence[int]) -> 
 
 
 def _runs(numbers: Sequence[int]) -> Iterator[list[int]]:
-    """Divide ascending numbers into runs without a gap."""
     run: list[int] = []
     for number in numbers:
         if run and number > run[-1] + 1:
@@ -181,13 +180,11 @@ def _header_end(sheet: Sheet, numbers: Sequence[int], index: int) -> int:
 
 
 def _names_columns(sheet: Sheet, row: int) -> bool:
-    """Whether a row names columns: it has several entries, or one over several, all of them words or periods."""
     cells = sheet.cells[row]
     return (len(cells) > 1 or _spans(sheet, row)) and all(map(_is_name, cells.values()))
 
 
 def _spans(sheet: Sheet, row: int) -> bool:
-    """Whether an entry after the first extends over several columns."""
     names = (column for column in sheet.cells[row] if column > sheet.columns[0])
     return any((area := sheet.spans.get((row, column))) is not None and area.right > column for column in names)
 

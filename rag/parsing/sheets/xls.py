@@ -13,7 +13,7 @@ from xlrd.compdoc import CompDocError
 
 from rag import errors
 from rag.messages import N_
-from rag.parsing.office.metadata import Metadata
+from rag.parsing.office.package import Metadata
 from rag.parsing.sheets.cell_names import Area, cell_name
 from rag.parsing.sheets.number_formats import GENERAL, SHORT_DATE, formatted
 from rag.parsing.sheets.sheet import Budget, Cell, Run, Sheet, Tag, Workbook, comments, header_lines, marked
@@ -90,7 +90,6 @@ def _cell(book: Any, sheet: Any, row: int, column: int) -> Cell | None:
 
 
 def _is_hidden(style: Any, font: Any) -> bool:
-    """Whether a font has the colour of the cell."""
     fill = style.background
     papers = {0: _WHITES, 1: (fill.pattern_colour_index,)}
     return font.colour_index in papers.get(fill.fill_pattern, ())

@@ -11,7 +11,7 @@ from typing import Any
 from lxml import etree
 
 from rag.messages import N_
-from rag.parsing.office import charts, embedded, metadata
+from rag.parsing.office import charts, embedded
 from rag.parsing.office.package import Package, damaged, local
 from rag.parsing.sheets.cell_names import cell_area
 from rag.parsing.sheets.number_formats import BUILTIN, GENERAL, formatted
@@ -39,7 +39,7 @@ def read(source: Path) -> Workbook:
     with Package(source) as package:
         try:
             sheets = list(_Reader(package).sheets())
-            return Workbook(sheets, metadata.read(package), tuple(embedded.of_office_open_xml(package)))
+            return Workbook(sheets, package.metadata(), tuple(embedded.of_office_open_xml(package)))
         except _FAILURES as error:
             raise damaged(N_("workbook"), error) from error
 
@@ -167,7 +167,6 @@ class _Reader:
         return formatted(whole, number_format, is_1904=self._is_1904) or formatted(whole)
 
     def _add_drawings(self, sheet: Sheet, part: str) -> None:
-        """Add text boxes, charts and diagrams (SmartArt)."""
         xml, related = self._package.xml, self._package.related
         for drawing in related(part, "/drawing"):
             sheet.notes += [Note("text box", text.strip()) for text in charts.paragraphs(xml(drawing))]

@@ -10,7 +10,7 @@ from rag.messages import N_
 from rag.parsing.conversion import SourceText
 from rag.parsing.html.markup import HIDDEN_CLASS, HIDDEN_HEADING, escaped
 from rag.parsing.office.embedded import EmbeddedFile
-from rag.parsing.office.metadata import Metadata
+from rag.parsing.office.package import Metadata
 from rag.parsing.office.paragraphs import bare
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS, pymupdf
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from rag.parsing.office import embedded, metadata, odf, odf_rewriting
+from rag.parsing.office import embedded, odf
 from rag.parsing.office.package import Package, local
 from rag.parsing.slides import deck
 from rag.parsing.slides.deck import Cell, Deck, Slide
@@ -25,11 +25,11 @@ def read(source: Path) -> Deck:
     with Package(source) as package:
         content, pictures = package.xml(odf.CONTENT), dict[str, bytes]()
         if content is not None:
-            odf_rewriting.Rewriting(content, package.xml(odf.STYLES)).number()
+            odf.Rewriting(content, package.xml(odf.STYLES)).number()
         pages = content.iter("{*}page") if content is not None else ()
         slides = [_slide(page, package, pictures) for page in pages]
         files = tuple(embedded.of_open_document(package))
-        return Deck(metadata.read(package), _size(package), slides, pictures, files)
+        return Deck(package.metadata(), _size(package), slides, pictures, files)
 
 
 def _slide(page: Any, package: Package, pictures: dict[str, bytes]) -> Slide:

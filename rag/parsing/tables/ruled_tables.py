@@ -114,7 +114,6 @@ def _join_edges(edges: Iterable[_Edge]) -> list[_Edge]:
 
 
 def _components(across: Sequence[_Edge], down: Sequence[_Edge]) -> list[tuple[list[_Edge], list[_Edge]]]:
-    """Group edges that are connected by crossings."""
     parent = list(range(len(across) + len(down)))
 
     def root(index: int) -> int:

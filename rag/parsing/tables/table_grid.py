@@ -116,7 +116,6 @@ def _merged(columns: Sequence[_Column], are_one: Callable[[_Column, _Column], bo
 
 
 def _have_one_head(left: _Column, right: _Column, heads: Sequence[bool]) -> bool:
-    """Whether one has only heads, and the other none."""
     headed = [any(heads[row] for row in column.rows) for column in (left, right)]
     filled = [any(not heads[row] for row in column.rows) for column in (left, right)]
     return headed[0] != headed[1] and filled[0] != filled[1] and headed[0] != filled[0]

@@ -14,10 +14,9 @@ from rag import errors, types
 from rag.messages import N_
 from rag.parsing import completeness, metadata, renditions
 from rag.parsing.archive.unpacking import Unpacking
+from rag.parsing.completeness import SecondReading
 from rag.parsing.pdf import document
 from rag.parsing.pdf.mupdf import map_mupdf_errors, open_pdf
-from rag.parsing.pdf.text_runs import TEXT_FLAGS
-from rag.parsing.second_reading import SecondReading
 from rag.parsing.worker import cpu_clock, protocol
 
 CHARACTERS_PER_PAGE = 3500
@@ -92,12 +91,12 @@ def _read(request: Mapping[str, Any], rendition: Path, config: types.ParsingConf
     recognition = rendered.recognition
     with open_pdf(rendition) as opened, map_mupdf_errors(request["name"]):
         tally = completeness.CompletenessCheck(rendered.texts, None if rendered.texts else SecondReading(rendition))
-        for content in document.iter_pages(opened, config):
+        for content in document.iter_pages(opened):
             number = content.info.number
             error = content.info.error or recognition.failures.get(number)
             info = content.info.model_copy(update={"ocr": number in recognition.pages, "error": error})
             send(page=content._replace(info=info, runs=()))
-            tally.add(content, lambda number: opened[number - 1].get_text("words", flags=TEXT_FLAGS))
+            tally.add(content)
         note = "\n".join(filter(None, (rendered.note, recognition.note))) or None
         send(
             picture_pages=recognition.picture_pages,

@@ -78,26 +78,16 @@ def _guard(control_file: int, results: int, stderr: int) -> None:
 
 
 def _read_request(control: socket.socket) -> dict[str, Any] | None:
-    """Read the request; None if the user is gone."""
     try:
         control.sendall(READY)
-        size = int.from_bytes(_receive(control, protocol.SIZE_BYTES))
-        content = _receive(control, size)
+        size = int.from_bytes(control.recv(protocol.SIZE_BYTES, socket.MSG_WAITALL))
+        content = control.recv(size, socket.MSG_WAITALL) if size else b""
     except OSError:
+        return None
+    if not content or len(content) < size:
         return None
     request: dict[str, Any] = json.loads(content)
     return request
-
-
-def _receive(control: socket.socket, size: int) -> bytes:
-    """Read `size` bytes; raises ConnectionResetError if the user is gone before."""
-    content = b""
-    while len(content) < size:
-        part = control.recv(size - len(content))
-        if not part:
-            raise ConnectionResetError
-        content += part
-    return content
 
 
 def _watch(worker: int, control: socket.socket, end_seen: int, rendition: Path) -> int:

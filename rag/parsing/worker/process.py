@@ -7,7 +7,7 @@ import os
 import signal
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +20,12 @@ from rag.parsing.worker import cpu_clock, forks, protocol
 logger = logging.getLogger(__name__)
 
 STDERR_BYTES = 2000
-WATCH_SECONDS = 5.0
-"""Interval between checks for idleness."""
-
 MAX_ATTEMPTS = 3
 """Attempts per file if the system kills the process, as others may have used the memory."""
 EXTERNAL_SIGNALS = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
 """Signals that come from the system, for lack of memory, or from a user, but never from a file."""
 POLL_SECONDS = 0.5
-"""Interval between calls of `is_cancelled`."""
+"""Interval between calls of `is_cancelled`, and between checks for idleness."""
 
 _ERRORS = {
     error.code: error
@@ -70,9 +67,8 @@ def run(
     for last in [False] * (MAX_ATTEMPTS - 1) + [True]:
         results = Results(config, on_progress, on_pages)
         with tempfile.TemporaryFile() as stderr, forks.fork(content, stderr) as process:
-            with _watched(process, is_cancelled) as cancelled:
-                results.read(process)
-            if cancelled.is_set():
+            results.read(process, is_cancelled)
+            if results.is_cancelled:
                 raise errors.CancelledError
             if results.metadata is not None:
                 return results
@@ -86,36 +82,6 @@ def run(
         for left in Path(request["parts_folder"]).iterdir() if "parts_folder" in request else ():
             left.unlink()
     raise AssertionError("unreachable")
-
-
-def _start(thread: threading.Thread) -> None:
-    try:
-        thread.start()
-    except RuntimeError as error:  # no more threads
-        raise forks.start_error(error) from error
-
-
-@contextlib.contextmanager
-def _watched(process: forks.Fork, is_cancelled: IsCancelled | None) -> Iterator[threading.Event]:
-    """Kill the process when `is_cancelled` returns True, and set the event."""
-    cancelled, over = threading.Event(), threading.Event()
-
-    def watch(is_unwanted: IsCancelled) -> None:
-        while not over.wait(POLL_SECONDS):
-            if is_unwanted():
-                cancelled.set()
-                process.kill()
-                return
-
-    watching = threading.Thread(target=watch, args=(is_cancelled,), name="parsing-watch", daemon=True)
-    if is_cancelled:
-        _start(watching)
-    try:
-        yield cancelled
-    finally:
-        over.set()
-        if is_cancelled:
-            watching.join()
 
 
 class Results:
@@ -136,33 +102,45 @@ class Results:
         self._total = 0
         self._done = 0
         self._idle = False
+        self.is_cancelled = False
+        self._worker: int | None = None
         self._is_busy = False
         self._message_count = 0
 
-    def read(self, process: forks.Fork) -> None:
-        """Read results until the process ends, and kill it if it is idle."""
+    def read(self, process: forks.Fork, is_cancelled: IsCancelled | None) -> None:
+        """Read results until the process ends, and kill it if it is idle or `is_cancelled` returns True."""
         ended = threading.Event()
+        watching = threading.Thread(target=self._watch, args=(process, ended, is_cancelled), daemon=True)
+        try:
+            watching.start()
+        except RuntimeError as error:  # no more threads
+            raise forks.start_error(error) from error
         try:
             for line in process.results:
                 if not line.endswith(b"\n"):
                     break  # killed while it wrote
                 self._is_busy = True
                 message = protocol.load(line)
-                if message.worker:
-                    watched = (process, message.worker, ended)
-                    _start(threading.Thread(target=self._watch, args=watched, daemon=True))
+                self._worker = message.worker or self._worker
                 self._apply(message)
                 self._message_count += 1
                 self._is_busy = False
         finally:
             ended.set()
+            watching.join()
 
-    def _watch(self, process: forks.Fork, worker: int, ended: threading.Event) -> None:
-        """Kill the process `worker` when it is idle for too long."""
-        idleness = cpu_clock.Idleness(worker)
-        limit = self._config.idle_seconds
-        count = 0
-        while not ended.wait(min(WATCH_SECONDS, limit / 4)):
+    def _watch(self, process: forks.Fork, ended: threading.Event, is_cancelled: IsCancelled | None) -> None:
+        """Kill the process when it is unwanted, or idle for too long."""
+        limit, count = self._config.idle_seconds, 0
+        idleness: cpu_clock.Idleness | None = None
+        while not ended.wait(min(POLL_SECONDS, limit / 4)):
+            if is_cancelled and is_cancelled():
+                self.is_cancelled = True
+                process.kill()
+                return
+            if not self._worker:
+                continue
+            idleness = idleness or cpu_clock.Idleness(self._worker)
             if self._is_busy or self._message_count != count:  # the process waits for us
                 idleness.reset()
                 count = self._message_count
@@ -170,7 +148,7 @@ class Results:
                 self._idle = True
                 process.kill()
                 with contextlib.suppress(ProcessLookupError):
-                    os.kill(worker, signal.SIGKILL)  # in case its guard is gone
+                    os.kill(self._worker, signal.SIGKILL)  # in case its guard is gone
                 return
 
     def _apply(self, message: protocol.Message) -> None:

@@ -115,8 +115,9 @@ class Indexes:
         self, index_id: uuid.UUID, *, kind: types.FindingKind | None = None, most: int = 5
     ) -> builtins.list[types.HealthFinding]:
         """Return problems of the documents, of one `kind` or all, each with up to `most` documents."""
-        limits = {"max_loss": types.MAX_NEGLIGIBLE_LOSS, "max_word_errors": types.MAX_WORD_ERROR_SHARE}
-        rows = self._queries.all("findings", index_id=index_id, kind=kind, most=most, **limits)
+        rows = self._queries.all(
+            "findings", index_id=index_id, kind=kind, most=most, max_loss=types.MAX_NEGLIGIBLE_LOSS
+        )
         return [
             types.HealthFinding(kind=kind, count=count, documents=tuple(map(_ailing_document, documents)))
             for (kind, count), documents in itertools.groupby(rows, key=itemgetter("kind", "count"))

@@ -141,10 +141,8 @@ WITH live AS (
         ('pages', status = 'ready' AND cardinality(failed_pages) > 0),
         ('wordless', status = 'ready' AND chunk_count = 0),
         ('incomplete', status = 'ready'
-            AND ((completeness ->> 'source_characters')::bigint - (completeness ->> 'kept_characters')::bigint
-                    > :max_loss::float8 * (completeness ->> 'source_characters')::bigint
-                OR (completeness ->> 'glued_words')::bigint + (completeness ->> 'split_words')::bigint
-                    > :max_word_errors::float8 * (completeness ->> 'words')::bigint))
+            AND (completeness ->> 'source_characters')::bigint - (completeness ->> 'kept_characters')::bigint
+                > :max_loss::float8 * (completeness ->> 'source_characters')::bigint)
     ) AS kinds (kind, holds)
     WHERE holds AND (:kind::text IS NULL OR kind = :kind)
 ), placed AS (

@@ -64,30 +64,13 @@ def _remark(remark: types.Remark) -> str:
 
 
 def missing_text(kept: types.Completeness) -> str:
-    """How much of a text was kept, and in lists below it where some is missing or read wrong, as Markdown."""
-    parts = (_missing(kept) if kept.missing_characters else "", _word_errors(kept) if kept.has_word_errors else "")
-    return "\n\n".join(filter(None, parts))
-
-
-def _missing(kept: types.Completeness) -> str:
+    """How much of a text was kept, and in a list below it what is missing, as Markdown."""
+    if not kept.missing_characters:
+        return ""
     heading = _("{kept} characters were extracted. Missing:", kept=escape(translate_message(kept.summary)))
     lines = [f"- {_place(missing)}" for missing in kept.missing[:MAX_PLACES]]
     if len(kept.missing) > MAX_PLACES:
         lines.append(plural(len(kept.missing) - MAX_PLACES, "- {count} more place", "- {count} more places"))
-    return "\n".join((heading, "", *lines))
-
-
-def _word_errors(kept: types.Completeness) -> str:
-    heading = _(
-        "{glued} of {words} words were glued to others, {split} were split:",
-        glued=decimal(kept.glued_words),
-        words=decimal(kept.words),
-        split=decimal(kept.split_words),
-    )
-    lines = [
-        f"- {escape(translate_message(error.place))}: “{escape(error.read)}” → “{escape(error.expected)}”"
-        for error in kept.word_errors[:MAX_PLACES]
-    ]
     return "\n".join((heading, "", *lines))
 
 

@@ -10,11 +10,10 @@ from typing import Any
 
 from lxml import etree
 
+from rag.parsing.office.docx_styles import VALUE, Numbering, Styles, W, is_on
 from rag.parsing.office.package import local
 from rag.parsing.office.paragraphs import Changes
-from rag.parsing.office.word import symbol_fonts
-from rag.parsing.office.word.numbering import Numbering
-from rag.parsing.office.word.styles import VALUE, Styles, W, is_on
+from rag.parsing.pdf import glyph_names
 
 NOTE_NUMBER = "number"
 """Attribute of a reference to a note with its number, which Word works out like Pandoc."""
@@ -28,6 +27,9 @@ MAX_INVISIBLE_HALF_POINTS = 3
 MAX_COLUMNS = 63
 """Word's limit of columns in a table."""
 TICKED, EMPTY = "☒", "☐"
+_CODE = re.compile("[fF0]0([0-9a-fA-F]{2})")
+_SYMBOL_CODES = range(0xF000, 0xF100)
+"""Where Word puts the codes of symbol fonts in Unicode."""
 
 
 def imported_part(text: str) -> str | None:
@@ -64,7 +66,6 @@ class Rewriting:
         return list(self._root.iter(*(f"{W}{name}" for name in names)))
 
     def _count_changes(self) -> Changes:
-        """Count the changed stretches of text and pictures."""
         content = tuple(f"{W}{name}" for name in ("t", "delText", "drawing", "object"))
         counts = (
             sum(next(change.iter(*content), None) is not None for change in self._all(*names))
@@ -108,14 +109,15 @@ class Rewriting:
                 run.addprevious(_text_run(text))
 
     def _show_symbols(self) -> None:
-        """Write characters of symbol fonts in Unicode."""
         for symbol in self._all("sym"):
-            character = symbol_fonts.character(symbol.get(f"{W}font", ""), symbol.get(f"{W}char", ""))
+            digits = _CODE.fullmatch(symbol.get(f"{W}char", ""))
+            character = _symbol(symbol.get(f"{W}font", ""), 0xF000 + int(digits[1], 16)) if digits else None
             if character:
                 symbol.getparent().replace(symbol, _text(character))
         for font in self._all("rFonts"):
             for text in font.getparent().getparent().findall(f"{W}t"):
-                text.text = symbol_fonts.in_unicode(font.get(f"{W}ascii", ""), text.text or "")
+                name = font.get(f"{W}ascii", "")
+                text.text = "".join(_symbol(name, ord(char)) or char for char in text.text or "")
 
     def _strike_out(self) -> None:
         """Strike out deleted text and what formatting strikes out; accept insertions and moves."""
@@ -176,7 +178,6 @@ class Rewriting:
         return all(shade is None for shade in shades)
 
     def _raise(self) -> None:
-        """Make text that is raised by its position a superscript."""
         for position in self._all("position"):
             properties = position.getparent()
             is_raised = re.fullmatch(r"[1-9]\d*", position.get(VALUE, "")) is not None
@@ -266,6 +267,12 @@ def _text(text: str) -> Any:
     element.text = text
     element.set(_SPACE, "preserve")
     return element
+
+
+def _symbol(font: str, code: int) -> str | None:
+    """Return the character of a code in a symbol font; None if it is not known, or the font is another one."""
+    name = glyph_names.symbol_font(font)
+    return glyph_names.by_code(name, code) if name and code in _SYMBOL_CODES else None
 
 
 def _text_run(text: str) -> Any:

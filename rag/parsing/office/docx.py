@@ -7,12 +7,10 @@ from typing import Any
 from lxml import etree
 
 from rag.parsing.office import charts, embedded, paragraphs
-from rag.parsing.office.contents import Contents
+from rag.parsing.office.docx_rewriting import NOTE_NUMBER, Rewriting
+from rag.parsing.office.docx_styles import Numbering, Styles, W, is_on
 from rag.parsing.office.package import Package, local
-from rag.parsing.office.paragraphs import Changes, Paragraph
-from rag.parsing.office.word.numbering import Numbering
-from rag.parsing.office.word.rewriting import NOTE_NUMBER, Rewriting, imported_part
-from rag.parsing.office.word.styles import Styles, W, is_on
+from rag.parsing.office.paragraphs import Changes, Contents, Paragraph
 
 _CHARTS = r"word/charts/chart(Ex)?\d*\.xml"
 _UNSEEN = frozenset({"Fallback", "instrText", "delInstrText", "sdtPr", "sdtEndPr", "customXmlPr"})
@@ -39,13 +37,14 @@ def read(package: Package) -> Contents:
     names += [(part, name) for part, pattern in _OTHER_PARTS for name in package.matching(pattern)]
     texts: list[Paragraph] = []
     hidden: list[str] = []
-    changes, rewritten = Changes(), dict[str, bytes]()
+    changes, rewritten, imports = Changes(), dict[str, bytes](), dict[str, bytes]()
     for part, name in names:
         root = package.xml(name)
         if root is None:
             continue
         targets = {key: relation.target for key, relation in package.relations(name).items()}
         rewriting = Rewriting(root, styles, Numbering(lists, styles), targets)
+        imports |= {chunk: package.read(chunk) for chunk in package.related(name, "/aFChunk")}
         changes = Changes(*map(sum, zip(changes, rewriting.changes, strict=True)))
         hidden += rewriting.hidden
         texts += _of_part(root, part)
@@ -61,7 +60,7 @@ def read(package: Package) -> Contents:
         changes.note,
         tuple(embedded.of_office_open_xml(package)),
         package.rewritten(rewritten),
-        tuple((name, package.read(name)) for name in package.related(main, "/aFChunk")),
+        tuple(imports.items()),
         drawings,
     )
 
@@ -70,10 +69,7 @@ def _of_part(root: Any, part: str) -> Iterator[Paragraph]:
     for element in _seen(root):
         if local(element) == "p":
             text = "".join(_texts(element, is_struck=False))
-            imported = imported_part(text)
-            if imported is not None:
-                yield Paragraph(paragraphs.IMPORTED, imported)
-            elif text.strip():
+            if text.strip():
                 yield Paragraph(part, text, heading=_is_heading(element))
             yield from (Paragraph(part, struck) for struck in _struck(element) if struck.strip())
 
@@ -91,7 +87,6 @@ def _is_struck(run: Any) -> bool:
 
 
 def _seen(element: Any) -> Iterator[Any]:
-    """Yield the element and its visible descendants in document order."""
     if element is None or local(element) in _UNSEEN:
         return
     yield element

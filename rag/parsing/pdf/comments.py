@@ -3,13 +3,12 @@
 Each becomes lines at its place on the page, which say what kind of comment it is, whose, and on which words.
 """
 
-from collections.abc import Sequence
-from functools import cached_property
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from rag import types
-from rag.parsing.annotations import page_annotations
-from rag.parsing.pdf import character_cleaning
+from rag.parsing.pdf import annotations, character_cleaning
 from rag.parsing.pdf.mupdf import MUPDF_ERRORS, display_matrix, pymupdf, to_rect
 from rag.parsing.pdf.text_lines import RawBlock, RawLine, bounds
 from rag.parsing.pdf.text_runs import read_page, to_display
@@ -51,10 +50,10 @@ class _Comment(NamedTuple):
 def read_comments(page: Any) -> list[RawBlock]:
     """Return a block for each comment on the page, from top to bottom, each followed by the replies to it."""
     found: dict[int, _Comment] = {}
-    marked = _MarkedWords(page)
-    for annotation in page_annotations.comments(page):
+    read_lines = functools.cache(lambda: _read_lines(page))  # only if a comment marks words
+    for annotation in annotations.comments(page):
         try:
-            comment = _read(annotation, marked)
+            comment = _read(annotation, read_lines)
         except MUPDF_ERRORS:
             continue  # a damaged comment costs no page
         if comment and len(found) < MAX_COMMENTS:
@@ -66,63 +65,50 @@ def read_comments(page: Any) -> list[RawBlock]:
     return [_block(comment, first.box, page_box) for first, comment in threads if not first.is_hidden]
 
 
-def _read(annotation: Any, marked: "_MarkedWords") -> _Comment | None:
+def _read(annotation: Any, read_lines: Callable[[], Sequence[Sequence[tuple[types.Rect, str]]]]) -> _Comment | None:
     kind = mupdf.pdf_annot_type(annotation)
-    content = page_annotations.content(annotation)
+    content = annotations.content(annotation)
     if kind not in _KINDS or not content:
         return None
     dictionary = mupdf.pdf_annot_obj(annotation)
-    is_group = page_annotations.name(annotation, "RT") == "Group"
+    is_group = annotations.name(annotation, "RT") == "Group"
     parent = 0 if is_group else int(mupdf.pdf_to_num(mupdf.pdf_dict_gets(dictionary, "IRT")))
-    author = " ".join(page_annotations.text(annotation, "T").split())
+    author = " ".join(annotations.text(annotation, "T").split())
     quads = _quads(annotation)
-    words = "" if parent else marked.words(quads)
+    words = _words_in(read_lines(), quads) if quads and not parent else ""
     head = "Reply" if parent else _KINDS[kind]
     head += f" ({author})" if author else ""
     head += f" on “{words}”" if words else ""
     return _Comment(
         number=mupdf.pdf_to_num(dictionary),
         parent=parent,
-        is_hidden=page_annotations.is_hidden(annotation),
+        is_hidden=annotations.is_hidden(annotation),
         head=head,
         content=content[:MAX_COMMENT_CHARS],
-        box=bounds(quads) if quads else page_annotations.box(annotation),
+        box=bounds(quads) if quads else annotations.box(annotation),
     )
 
 
 def _quads(annotation: Any) -> list[types.Rect]:
-    """Return the displayed boxes of marked words, one for each line."""
     if not mupdf.pdf_annot_has_quad_points(annotation):
         return []
     count = mupdf.pdf_annot_quad_point_count(annotation)
     return [to_rect(pymupdf.Quad(mupdf.pdf_annot_quad_point(annotation, index)).rect) for index in range(count)]
 
 
-class _MarkedWords:
-    """The characters of a page, read when the first comment marks some."""
+def _read_lines(page: Any) -> list[list[tuple[types.Rect, str]]]:
+    """Return each line's characters and their displayed boxes."""
+    matrix = display_matrix(page)
+    return [
+        [(to_display(char["bbox"], matrix), char["c"]) for span in line.spans for char in span["chars"]]
+        for line in read_page(page, with_characters=True).lines
+    ]
 
-    def __init__(self, page: Any) -> None:
-        self._page = page
 
-    def words(self, quads: Sequence[types.Rect]) -> str:
-        """Return the words, or parts of words, in the displayed boxes."""
-        if not quads:
-            return ""
-        lines = (
-            "".join(char for box, char in line if any(quad.contains_center(box) for quad in quads))
-            for line in self._lines
-        )
-        return " ".join(character_cleaning.clean(" ".join(lines)).split())
-
-    @cached_property
-    def _lines(self) -> list[list[tuple[types.Rect, str]]]:
-        """Each line's characters and their displayed boxes."""
-        matrix = display_matrix(self._page)
-        lines = read_page(self._page, with_characters=True).lines
-        return [
-            [(to_display(char["bbox"], matrix), char["c"]) for span in line.spans for char in span["chars"]]
-            for line in lines
-        ]
+def _words_in(lines: Sequence[Sequence[tuple[types.Rect, str]]], quads: Sequence[types.Rect]) -> str:
+    """Return the words, or parts of words, in the displayed boxes."""
+    marked = ("".join(char for box, char in line if any(quad.contains_center(box) for quad in quads)) for line in lines)
+    return character_cleaning.clean(" ".join(marked))
 
 
 def _first(comment: _Comment, found: dict[int, _Comment]) -> _Comment:

@@ -6,11 +6,12 @@ from collections.abc import Callable, Set
 from typing import TYPE_CHECKING
 
 from rag.messages import N_
-from rag.parsing.ocr.tesseract import AUTO
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
+AUTO = "auto"
+"""The setting that detects the language."""
 MIN_PROBABILITY = 0.5
 """Least probability at which an identified language is accepted."""
 MIN_LETTERS = 100
@@ -21,49 +22,18 @@ MAX_TRIALS = 8
 DEFAULT = "eng"
 
 _LANGUAGES = {
-    "ara": ("Arabic", "ar arz ary"),
-    "bul": ("Bulgarian", "bg"),
-    "cat": ("Catalan", "ca"),
-    "ces": ("Czech", "cs"),
-    "chi_sim": ("Chinese", "zh wuu yue"),
-    "dan": ("Danish", "da"),
-    "deu": (N_("German"), "de"),
-    "ell": ("Greek", "el"),
-    "eng": (N_("English"), "en pcm"),
-    "est": ("Estonian", "et"),
-    "eus": ("Basque", "eu"),
-    "fas": ("Persian", "fa"),
-    "fin": ("Finnish", "fi"),
-    "fra": (N_("French"), "fr"),
-    "gle": ("Irish", "ga"),
-    "heb": ("Hebrew", "he"),
-    "hin": ("Hindi", "hi"),
-    "hrv": ("Croatian", "hr"),
-    "hun": ("Hungarian", "hu"),
-    "hye": ("Armenian", "hy"),
-    "ind": ("Indonesian", "id"),
-    "ita": (N_("Italian"), "it"),
-    "jpn": ("Japanese", "ja"),
-    "kor": ("Korean", "ko"),
-    "lav": ("Latvian", "lv"),
-    "lit": ("Lithuanian", "lt"),
-    "nld": (N_("Dutch"), "nl"),
-    "nor": ("Norwegian", "no nb nn"),
-    "pol": ("Polish", "pl"),
-    "por": (N_("Portuguese"), "pt"),
-    "ron": ("Romanian", "ro"),
-    "rus": ("Russian", "ru"),
-    "slk": ("Slovak", "sk"),
-    "slv": ("Slovenian", "sl"),
-    "spa": (N_("Spanish"), "es"),
-    "srp": ("Serbian", "sr"),
-    "swe": ("Swedish", "sv"),
-    "tam": ("Tamil", "ta"),
-    "tha": ("Thai", "th"),
-    "tur": ("Turkish", "tr"),
-    "ukr": ("Ukrainian", "uk"),
-    "vie": ("Vietnamese", "vi"),
-}
+    "ara": ("Arabic", "ar arz ary"), "bul": ("Bulgarian", "bg"), "cat": ("Catalan", "ca"), "ces": ("Czech", "cs"),
+    "chi_sim": ("Chinese", "zh wuu yue"), "dan": ("Danish", "da"), "deu": (N_("German"), "de"),
+    "ell": ("Greek", "el"), "eng": (N_("English"), "en pcm"), "est": ("Estonian", "et"), "eus": ("Basque", "eu"),
+    "fas": ("Persian", "fa"), "fin": ("Finnish", "fi"), "fra": (N_("French"), "fr"), "gle": ("Irish", "ga"),
+    "heb": ("Hebrew", "he"), "hin": ("Hindi", "hi"), "hrv": ("Croatian", "hr"), "hun": ("Hungarian", "hu"),
+    "hye": ("Armenian", "hy"), "ind": ("Indonesian", "id"), "ita": (N_("Italian"), "it"), "jpn": ("Japanese", "ja"),
+    "kor": ("Korean", "ko"), "lav": ("Latvian", "lv"), "lit": ("Lithuanian", "lt"), "nld": (N_("Dutch"), "nl"),
+    "nor": ("Norwegian", "no nb nn"), "pol": ("Polish", "pl"), "por": (N_("Portuguese"), "pt"),
+    "ron": ("Romanian", "ro"), "rus": ("Russian", "ru"), "slk": ("Slovak", "sk"), "slv": ("Slovenian", "sl"),
+    "spa": (N_("Spanish"), "es"), "srp": ("Serbian", "sr"), "swe": ("Swedish", "sv"), "tam": ("Tamil", "ta"),
+    "tha": ("Thai", "th"), "tur": ("Turkish", "tr"), "ukr": ("Ukrainian", "uk"), "vie": ("Vietnamese", "vi"),
+}  # fmt: skip
 """English name and py3langid codes (with varieties) by Tesseract code."""
 
 PACKAGED = "packaged"

@@ -9,25 +9,4 @@ if TYPE_CHECKING:
     from rag.ingestion.nodes import BlockNodeParser, ChunkNode, FileDocument
     from rag.ingestion.pipeline import FRONT_PAGES, Ingestion, Reading, from_blocks, identifying_text
 else:
-    __getattr__ = lazy_imports.names(
-        __name__,
-        {
-            "nodes": ("BlockNodeParser", "ChunkNode", "FileDocument"),
-            "pipeline": ("FRONT_PAGES", "Ingestion", "Reading", "from_blocks", "identifying_text"),
-        },
-    )
-
-__all__ = [
-    "FRONT_PAGES",
-    "BlockNodeParser",
-    "ChunkNode",
-    "FileDocument",
-    "Ingestion",
-    "Reading",
-    "document_heading",
-    "flowing_text",
-    "from_blocks",
-    "identifying_text",
-    "search_text",
-    "split_blocks",
-]
+    __getattr__ = lazy_imports.exports(__name__)

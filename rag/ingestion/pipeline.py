@@ -22,6 +22,7 @@ from rag.config import Config
 from rag.ingestion import language_detection
 from rag.ingestion.chunking import SECTION_SEPARATOR, document_heading, search_text
 from rag.ingestion.nodes import BlockNodeParser, FileDocument, chunks_of, lines_of
+from rag.ingestion.subjects import learn_subject
 from rag.messages import N_
 from rag.store.files.file_storage import UserFiles
 from rag.store.store import UserStore
@@ -166,6 +167,7 @@ class Ingestion:
             step.add(chunks=len(nodes))
             own_lines = [line for line in lines_of(parsed) if line.kind in types.PAGE_TEXT]
             language = language_detection.detect(types.lines_text(own_lines))
+            parsed = parsed.model_copy(update={"subject": learn_subject(name, title, own_lines)})
             return _Cut(parsed, name, title, nodes, chunks_of(file, nodes), language)
 
     def _store_chunks(

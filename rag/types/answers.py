@@ -262,7 +262,10 @@ LIKELY_THRESHOLD = 0.6
 
 
 class RetrievalSummary(Model):
-    """The search behind an answer: its options, the number of hits and their `pages` by document."""
+    """The search behind an answer: its options, the number of hits and their `pages` by document.
+
+    `named` are the documents that the question names, by id with the names of their files: only these were searched.
+    """
 
     top_k: int = 8
     min_score: float = 0.2
@@ -271,6 +274,7 @@ class RetrievalSummary(Model):
     pages: Mapping[uuid.UUID, tuple[int, ...]] = pydantic.Field(
         default_factory=dict, exclude_if=lambda pages: not pages
     )
+    named: Mapping[uuid.UUID, str] = pydantic.Field(default_factory=dict, exclude_if=lambda named: not named)
 
 
 class AnswerResponse(Model):

@@ -9,6 +9,7 @@ import pydantic
 from rag.types.base import IN_READING_ORDER, SEGMENT, Input, Model, visible_text
 from rag.types.documents import DocumentStatus
 from rag.types.search import MAX_TAGS, Filters
+from rag.types.text import Subject
 
 DocumentOrder = Literal[
     "added", "name", "title", "author", "dated", "tags", "kind", "version", "pages", "chunks", "size", "status"
@@ -31,14 +32,15 @@ _Text = Annotated[str, visible_text(500), IN_READING_ORDER]
 class DocumentEdit(Input):
     """Changes to a document's metadata; omitted fields stay unchanged.
 
-    A `title`, `author` or `dated` of None restores the file's own value. `tags` replaces all tags; tags keep their case
-    but are compared without it.
+    A `title`, `author`, `dated` or `subject` of None restores what was read in the file. `tags` replaces all tags; tags
+    keep their case but are compared without it.
     """
 
     name: _Name = pydantic.Field(default="", description="What the file is called. It keeps the ending it has.")
     title: _Text | None = pydantic.Field(default=None, description="Null: as the file has it.")
     author: _Text | None = pydantic.Field(default=None, description="Null: as the file has it.")
     dated: dt.date | None = pydantic.Field(default=None, description="The day it is of. Null: as the file has it.")
+    subject: Subject | None = pydantic.Field(default=None, description="What it is about. Null: as it was learned.")
     tags: Tags = pydantic.Field(default=(), description="All that it has from now on.")
     disabled: bool = pydantic.Field(default=False, description="Kept, and left out of every search.")
 

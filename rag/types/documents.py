@@ -12,7 +12,7 @@ import pydantic
 
 from rag.messages import N_
 from rag.types.base import Input, Model
-from rag.types.text import Completeness, PageInfo
+from rag.types.text import Completeness, PageInfo, Subject
 
 CONTAINER_SEPARATOR = " › "
 """Separates a mail or archive from its attachment in a displayed source."""
@@ -179,7 +179,16 @@ def parts_summary(parts: Sequence[Part]) -> str | None:
     return template.format(taken=f"{taken:,}", total=f"{len(parts):,}", _left=reasons)
 
 
-class Document(Model):
+class DocumentNames(Model):
+    """What a document is called and about."""
+
+    id: uuid.UUID
+    name: str
+    title: str | None = None
+    subject: Subject = Subject()
+
+
+class Document(DocumentNames):
     """A file of one user in one index.
 
     `source` is the path or URL it was ingested from and stays on this machine; `shown_source` is serialized as
@@ -188,21 +197,19 @@ class Document(Model):
     It is `searchable` by words as soon as it has chunks, and by meaning as far as these have vectors (`vector_count` of
     `chunk_count`); words in pictures are added last (`pictures_waiting`). `note` informs the owner about its parsing.
     An unfinished document with `retry_after` failed for lack of memory, processes or disk, and is retried then. The
-    owner's `title`, `author` and `dated` override those of the file. A `disabled` document is excluded from searches.
+    owner's `title`, `author`, `dated` and `subject` override those of the file. A `disabled` document is excluded from
+    searches.
     `container_id` is the mail or archive that contained it, `parts` are its own attachments. All versions share the
     `lineage_id`; a version that is `superseded_by` another is only shown for old answers.
     """
 
-    id: uuid.UUID
     user_id: str
     index_id: uuid.UUID
-    name: str
     mime_type: str
     sha256: str
     size: int
     source: str | None = pydantic.Field(default=None, exclude=True)
     shown_source: str | None = pydantic.Field(default=None, serialization_alias="source")
-    title: str | None = None
     status: DocumentStatus
     progress: Progress = Progress()
     error: str | None = None

@@ -134,7 +134,11 @@ class RetrievalOptions(Input):
         description=N_("Prefer the part of a document that is named or meant: a balance sheet, table 4, page 12."),
     )
     routing: bool = pydantic.Field(
-        default=True, description=N_("Prefer documents whose name, title or first pages the question speaks of.")
+        default=True,
+        description=N_(
+            "Search only the documents that the question names, and prefer those whose name, title or first pages it "
+            "speaks of."
+        ),
     )
     must_include: tuple[Keyword, ...] = pydantic.Field(
         default=(), max_length=20, description="Only chunks that have these words."

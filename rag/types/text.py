@@ -308,12 +308,23 @@ class UnpackedPart(Model):
     reason: str | None = None
 
 
+class Subject(Model):
+    """Who or what a document is about: `names` in any form, its `kind` and the `period` that it reports on.
+
+    `kind` is one of the packaged kinds of documents, such as "paper"; `period` is as written, "third quarter 2023".
+    """
+
+    names: tuple[str, ...] = ()
+    kind: str | None = None
+    period: str | None = None
+
+
 class ParsedDocument(Model):
     """The result of parsing a file: the pages and blocks of its rendition in reading order.
 
-    `author` and `dated` are the file's own metadata. `completeness` is None if not measured. `parts` are the
-    attachments of a mail or a PDF, or members of an archive. `picture_pages` have text and pictures that OCR has not
-    read yet; `note` is for the owner.
+    `author` and `dated` are the file's own metadata; `subject` is learned from its text. `completeness` is None if not
+    measured. `parts` are the attachments of a mail or a PDF, or members of an archive. `picture_pages` have text and
+    pictures that OCR has not read yet; `note` is for the owner.
     """
 
     title: Annotated[str | None, IN_READING_ORDER]
@@ -321,6 +332,7 @@ class ParsedDocument(Model):
     blocks: tuple[TextBlock, ...]
     author: Annotated[str | None, IN_READING_ORDER] = None
     dated: dt.date | None = None
+    subject: Subject | None = None
     completeness: Completeness | None = None
     parts: tuple[UnpackedPart, ...] = ()
     picture_pages: tuple[int, ...] = ()

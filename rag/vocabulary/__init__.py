@@ -1,7 +1,7 @@
 """Domain vocabularies, formulas, periods, references and landmarks in questions and documents."""
 
 from rag.vocabulary.common_questions import document_terms
-from rag.vocabulary.document_kinds import DocumentKind, document_kinds
+from rag.vocabulary.document_kinds import DocumentKind, document_kinds, marked_kind
 from rag.vocabulary.formulas import (
     Expression,
     Figure,

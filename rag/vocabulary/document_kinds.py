@@ -11,11 +11,13 @@ from rag.vocabulary.vocabulary import packaged_files
 class DocumentKind(types.Model):
     """A kind of documents.
 
-    `description` is compared with a document by meaning; `marks` are phrases in lower case of which its first pages
-    have some. `questions` are the first ones to ask, the most important first, by language.
+    `nouns` name one of them in a question, in lower case: "the RAPTOR paper". `description` is compared with a document
+    by meaning; `marks` are phrases in lower case of which its first pages have some. `questions` are the first ones to
+    ask, the most important first, by language.
     """
 
     description: str
+    nouns: tuple[str, ...]
     marks: tuple[str, ...]
     questions: Mapping[str, tuple[str, ...]]
 
@@ -25,3 +27,11 @@ def document_kinds() -> Mapping[str, DocumentKind]:
     """Return all kinds by name."""
     files = packaged_files("kinds").items()
     return {name: DocumentKind.model_validate(tomllib.loads(text)) for name, text in files}
+
+
+def marked_kind(text: str) -> str | None:
+    """Return the name of the kind that most phrases in `text` are marks of; None without a majority."""
+    text = " ".join(text.lower().split())
+    counts = {name: sum(mark in text for mark in kind.marks) for name, kind in document_kinds().items()}
+    first, second = sorted(counts, key=lambda name: -counts[name])[:2]
+    return first if counts[first] > counts[second] else None

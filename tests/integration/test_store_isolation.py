@@ -442,6 +442,7 @@ def _claim_of_the_same_index(world: World, user: str) -> object:
 CASES |= {
     "documents.page_labels": lambda w, user: w.db.of(user).documents.page_labels([(w.document.id, 1)]),
     "documents.names": lambda w, user: w.db.of(user).documents.names(w.document.id),
+    "documents.subjects": lambda w, user: w.db.of(user).documents.subjects(Scope(index_id=w.owner.index.id)),
     "documents.edit": lambda w, user: w.db.of(user).documents.edit(w.document.id, DocumentEdit(title="theirs")),
     "documents.tag": lambda w, user: w.db.of(user).documents.tag([w.document.id], added=["theirs"], removed=["mine"]),
     "documents.tags": lambda w, user: w.db.of(user).documents.tags(w.owner.index.id),
@@ -643,6 +644,7 @@ def test_the_owner_gets_everything(world: World) -> None:
             "attachments.unpacked",
             "attachments.outermost",
             "documents.names",
+            "documents.subjects",
             "documents.tags",
         ),
         *("saved_filters.get", "saved_filters.list", "shares.list", "answer_links.list", "audit.list"),
@@ -652,14 +654,7 @@ def test_the_owner_gets_everything(world: World) -> None:
         *("saved_filters.get", "saved_filters.list", "documents.trace"),
         *("conversations.list", "conversations.get", "conversations.messages", "conversations.search"),
         "conversations.is_locked",
-        *(
-            "indexes.version",
-            "indexes.growth",
-            "indexes.lengths",
-            "indexes.wordless",
-            "indexes.sample",
-            "indexes.findings",
-        ),
+        *("indexes.wordless", "indexes.findings"),
     ):
         assert CASES[method](world, VICTIM), method
 

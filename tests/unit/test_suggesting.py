@@ -6,7 +6,7 @@ import pytest
 
 from rag.answering.conversation import suggested_questions
 from rag.types import AnswerResponse, BlockKind, Chunk, Citation, QuotedRow, Verdict
-from rag.vocabulary import document_kinds
+from rag.vocabulary import document_kinds, marked_kind
 from tests import sources
 
 PROSE = (
@@ -124,7 +124,7 @@ def test_the_kind_is_the_nearest_by_meaning_unless_two_are_as_near() -> None:
     ],
 )
 def test_a_kind_is_recognised_by_phrases_without_vectors(text: str, kind: str | None) -> None:
-    assert suggested_questions.marked_kind(text) == (document_kinds()[kind] if kind else None)
+    assert marked_kind(text) == kind
 
 
 def test_each_kind_has_questions_in_english_and_german() -> None:

@@ -77,14 +77,6 @@ def nearest_kind(similarity: Mapping[str, float]) -> DocumentKind | None:
     return document_kinds()[first] if similarity[first] - similarity[second] >= KIND_MARGIN else None
 
 
-def marked_kind(text: str) -> DocumentKind | None:
-    """Return the kind that most phrases in `text` are marks of; None without a majority."""
-    text = " ".join(text.lower().split())
-    counts = {name: sum(mark in text for mark in kind.marks) for name, kind in document_kinds().items()}
-    first, second = sorted(counts, key=lambda name: -counts[name])[:2]
-    return document_kinds()[first] if counts[first] > counts[second] else None
-
-
 def follow_ups(
     question: str, response: types.AnswerResponse, known: Sequence[str] = (), *, is_alone: bool = True
 ) -> tuple[str, ...]:

@@ -22,9 +22,6 @@ ENOUGH = 2
 FIRST_CHUNKS = 120
 """Number of first chunks that are read for terms, headings and the kind."""
 
-MARKED_CHUNKS = 12
-"""Number of first chunks whose words mark the kind where vectors leave it open."""
-
 OWN_QUESTIONS = (suggested_questions.term_questions, suggested_questions.topic_questions)
 """What a document is asked about itself, in its own words."""
 
@@ -87,8 +84,7 @@ class Suggestions:
     def _answered(self, document: types.Document, ask: Ask) -> Iterator[str]:
         """Yield the questions that the document answers, the best first, as long as they are wanted."""
         chunks, language = self._first_chunks(document), document.language
-        words = " ".join(chunk.text for chunk in chunks[:MARKED_CHUNKS])
-        kind = self._nearest_kind(document, chunks) or suggested_questions.marked_kind(words)
+        kind = self._nearest_kind(document, chunks) or vocabulary.document_kinds().get(document.subject.kind or "")
         usual = kind.questions.get(language, ()) if kind else ()
         is_answered = partial(_is_answered, ask, document)
         best = [*itertools.islice(filter(is_answered, usual), MAX_SUGGESTIONS - 1)]

@@ -224,7 +224,8 @@ class Documents:
     def edit(self, document_id: uuid.UUID, edit: types.DocumentEdit) -> types.Document:
         """Change the fields that `edit` gives. Raises NotFoundError."""
         given = {name: getattr(edit, name) if name in edit.given else None for name in types.DocumentEdit.model_fields}
-        sets = {f"sets_{name}": name in edit.given for name in ("title", "author", "dated")}
+        sets = {f"sets_{name}": name in edit.given for name in ("title", "author", "dated", "subject")}
+        given["subject"] = Jsonb(edit.subject.model_dump()) if edit.subject else None
         given["tags"] = None if given["tags"] is None else [*edit.tags]
         return to_document(self._queries.change("edit", unknown(document_id), document_id=document_id, **given, **sets))
 
@@ -235,6 +236,12 @@ class Documents:
     def tags(self, index_id: uuid.UUID) -> builtins.list[types.TagCount]:
         """Return the tags of an index in alphabetical order."""
         return [types.TagCount(**row) for row in self._queries.all("tags", index_id=index_id)]
+
+    def subjects(self, scope: types.Scope) -> builtins.list[types.DocumentNames]:
+        """Return what the searchable documents in scope are called and about, newest first."""
+        return [
+            types.DocumentNames(**row) for row in self._queries.all("subjects", **search_terms.scope_parameters(scope))
+        ]
 
     def names(self, document_id: uuid.UUID) -> tuple[str, str | None]:
         """Return a document's name, and the title that the user gave it, if any. Raises NotFoundError."""
@@ -367,6 +374,7 @@ def to_document(row: Mapping[str, Any]) -> types.Document:
         "title": row["given_title"] or row["title"],
         "author": row["given_author"] or row["author"],
         "dated": row["given_date"] or row["dated"],
+        "subject": row.get("given_subject") or row.get("subject") or types.Subject(),
         "progress": _progress(row),
         # One that is being read has a retry time too, in case its worker dies.
         "retry_after": row.get("retry_after") if is_postponed else None,

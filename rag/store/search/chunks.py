@@ -377,6 +377,7 @@ def _totals(parsed: types.ParsedDocument, chunks: Sequence[types.Chunk]) -> dict
         "title": parsed.title,
         "author": parsed.author,
         "dated": parsed.dated,
+        "subject": parsed.subject and Jsonb(parsed.subject.model_dump()),
         "pages": Jsonb([page.model_dump() for page in parsed.pages]),
         "page_count": len(parsed.pages),
         "failed_pages": [page.number for page in parsed.pages if page.error],

@@ -69,7 +69,7 @@ FROM unnest(:names::text[], :page_numbers::int[], :first_ordinals::int[], :last_
 -- With `while_read` only if its reading was not cancelled. A partial document stays in its stage and keeps its
 -- attempts, because the rest may be what ends its worker.
 UPDATE documents
-SET status = :status, error = NULL, error_code = NULL, title = :title, author = :author, dated = :dated, pages = :pages, page_count = :page_count,
+SET status = :status, error = NULL, error_code = NULL, title = :title, author = :author, dated = :dated, subject = :subject, pages = :pages, page_count = :page_count,
     failed_pages = :failed_pages, line_count = :line_count, chunk_count = :chunk_count, char_count = :char_count,
     token_count = :token_count, lexeme_count = :lexeme_count, language = :language, completeness = :completeness,
     note = :note, pictures_waiting = :pictures_waiting,

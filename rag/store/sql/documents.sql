@@ -56,7 +56,7 @@ SELECT * FROM documents d WHERE user_id = :user_id AND id = :document_id AND in_
 SELECT user_id, id, index_id, name, mime_type, sha256, size, source, shown_source, title, status, progress_done, progress_total, error,
        error_code, page_count, failed_pages, line_count, chunk_count, language, created_at, indexed_at, deleted_at, vector_count,
        pictures_waiting, completeness, note, container_id, lineage_id, version, superseded_by, author, dated, given_title,
-       given_author, given_date, tags, disabled, parts, stage_started_at, stage_started_with, retry_after
+       given_author, given_date, subject, given_subject, tags, disabled, parts, stage_started_at, stage_started_with, retry_after
 FROM documents_listed(:user_id, :index_id, :within, :with_trash, :document_ids, :mime_types, :sources, :source_prefix, :added_after,
                       :added_before, :tags, :author, :dated_after, :dated_before, :search, :status, :disabled, :in_trash) d
 CROSS JOIN LATERAL (
@@ -195,6 +195,7 @@ UPDATE documents d
 SET name = coalesce(:name, name), tags = coalesce(:tags::text[], tags), disabled = coalesce(:disabled, disabled),
     given_title = CASE WHEN :sets_title THEN :title ELSE given_title END,
     given_author = CASE WHEN :sets_author THEN :author ELSE given_author END,
+    given_subject = CASE WHEN :sets_subject THEN :subject::jsonb ELSE given_subject END,
     given_date = CASE WHEN :sets_dated THEN :dated::date ELSE given_date END
 WHERE user_id = :user_id AND id = :document_id AND in_sight(d, :within, :with_trash)
 RETURNING *;
@@ -226,6 +227,15 @@ ORDER BY lower(tag);
 -- name: names
 SELECT name, given_title FROM documents d
 WHERE user_id = :user_id AND id = :document_id AND in_sight(d, :within, :with_trash);
+
+-- name: subjects
+-- What the documents of a scope are called and about, without the rest of their rows: every question is compared with it.
+SELECT d.id, d.name, coalesce(d.given_title, d.title) AS title, coalesce(d.given_subject, d.subject, '{}') AS subject
+FROM documents_in_scope(:user_id, only_within(:index_id, :within), :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
+                        :tags, :author, :dated_after, :dated_before) scope
+JOIN documents d ON d.user_id = :user_id AND d.id = scope.id
+WHERE scope.chunk_count > 0
+ORDER BY d.number DESC;
 
 -- name: cancel
 -- A document that was being read again keeps its former state if that was complete.

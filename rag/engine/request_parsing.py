@@ -11,6 +11,7 @@ import pydantic
 from rag import errors, types
 
 Request = TypeVar("Request", bound=pydantic.BaseModel)
+Restrictable = TypeVar("Restrictable", bound=types.RetrievalRequest)
 
 _REFUSED = {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
 
@@ -50,7 +51,7 @@ def restrict_to_document(request: types.AnswerRequest, document_id: uuid.UUID | 
         ) from None
 
 
-def restrict_to_documents(request: types.AnswerRequest, document_ids: Iterable[uuid.UUID]) -> types.AnswerRequest:
+def restrict_to_documents(request: Restrictable, document_ids: Iterable[uuid.UUID]) -> Restrictable:
     """Restrict `request` to some documents."""
     filters = request.retrieval.filters.model_copy(update={"document_ids": (*document_ids,)})
     retrieval = request.retrieval.model_copy(update={"filters": filters})

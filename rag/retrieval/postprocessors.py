@@ -17,7 +17,7 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from rag import tracing, types
 from rag.retrieval.nodes import HitNode, to_hits
 from rag.retrieval.ranking import Reranker, maximal_marginal_relevance
-from rag.retrieval.tracing import Query
+from rag.retrieval.tracing import Query, searched_text
 from rag.store.store import UserStore
 
 Nodes = list[schema.NodeWithScore]
@@ -78,7 +78,7 @@ class Rerank(BaseNodePostprocessor):
             else node.get_content(metadata_mode=schema.MetadataMode.NONE)
             for node in (found.node for found in nodes[: self.top_n])
         ]
-        scores = self.reranker.scores(query_bundle.query_str if query_bundle else "", texts)
+        scores = self.reranker.scores(searched_text(query_bundle) if query_bundle else "", texts)
         scored = [_reranked(found, score) for found, score in zip(nodes, scores, strict=False)]
         scored += [_reranked(found, None) for found in nodes[len(scores) :]]
         return sorted(scored, key=lambda found: -(found.score or 0.0))

@@ -20,7 +20,7 @@ from rag.retrieval.query_understanding import Understanding, understand
 from rag.retrieval.ranking import Ranking, best_first, merge, rank, ranks
 from rag.retrieval.search_defaults import ConfiguredOptions
 from rag.retrieval.similarity import COSINES, Similarity
-from rag.retrieval.tracing import Findings, Query
+from rag.retrieval.tracing import Findings, Query, searched_text
 from rag.store.search.lexical import LexicalMatches
 from rag.store.store import UserStore
 from rag.vocabulary import Widener
@@ -89,7 +89,7 @@ class HybridRetriever(BaseRetriever):
             errors.ProviderError: the vendor of the embedding or the language model refuses.
             errors.StoreError: the database fails.
         """
-        question = types.bounded_question(query_bundle.query_str)
+        question = types.bounded_question(searched_text(query_bundle))
         searched = variants(question, self._options, self._completions())
         understood = self._understand([variant.text for variant in searched])
         rankings, vectors = self._rankings(understood)

@@ -28,9 +28,18 @@ class Findings:
 
 @dataclass
 class Query(schema.QueryBundle):
-    """A query that records its findings; use each only once."""
+    """A query that records its findings; use each only once.
 
+    `passage_text` is searched for in place of the question: without the names of the documents that are searched.
+    """
+
+    passage_text: str | None = None
     findings: Findings = field(default_factory=Findings)
+
+
+def searched_text(query: schema.QueryBundle) -> str:
+    """Return the text that passages are compared with."""
+    return (query.passage_text if isinstance(query, Query) else None) or query.query_str
 
 
 def trace(findings: Findings, hits: Sequence[types.Hit], options: types.RetrievalOptions) -> types.SearchTrace:

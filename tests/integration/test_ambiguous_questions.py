@@ -7,7 +7,7 @@ import pytest
 
 from rag.config import load_config
 from rag.engine import Installation, RAGEngine
-from rag.engine.questions.document_mentions import is_asked_of_each
+from rag.engine.questions.ambiguity import is_asked_of_each
 from rag.types import AnswerResponse
 from tests import pdfs
 

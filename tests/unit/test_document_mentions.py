@@ -5,8 +5,8 @@ import uuid
 
 import pytest
 
-from rag.engine.questions.document_mentions import find_mentions
-from rag.types import Document, DocumentStatus
+from rag.engine.questions.document_mentions import documents_of_kind, find_mentions, without_names
+from rag.types import Document, DocumentStatus, Subject
 
 NAMES = (
     ("ACME_2020_10K.pdf", "Acme Harbours Corporation"),
@@ -60,3 +60,52 @@ def test_documents_are_named_by_their_files_and_titles(question: str, expected: 
         for one in find_mentions(question, DOCUMENTS)
     }
     assert found == expected
+
+
+def about(name: str, kind: str, period: str | None, *names: str) -> Document:
+    return document(name, None).model_copy(update={"subject": Subject(names=names, kind=kind, period=period)})
+
+
+LIBRARY = [
+    about("a.pdf", "annual_report", "2021", "Harbour Lights Corporation", "Harbour Lights"),
+    about("b.pdf", "annual_report", "2022", "Harbour Lights Corporation", "Harbour Lights"),
+    about("c.pdf", "annual_report", "third quarter 2022", "Harbour Lights Corporation", "Harbour Lights"),
+    about("d.pdf", "paper", None, "HERON", "Miller et al."),
+    about("e.pdf", "manual", None, "Brewco 500", "Coffee machine"),
+    about("f.pdf", "annual_report", "January 28, 2023", "Lamp Post Inc."),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "names", "passage_text"),
+    [
+        (
+            "How many people does Harbour Lights employ? FY22",
+            ["b.pdf"],
+            "How many people does the company employ? FY22",
+        ),
+        ("Harbour Lights' largest program in Q3 2022?", ["c.pdf"], "The company’s largest program in Q3 2022?"),
+        ("What were net sales of Harbor Lights in 2021?", ["a.pdf"], "What were net sales in 2021?"),
+        ("What were net sales of Harbour Lights in 2020?", ["a.pdf"], "What were net sales in 2020?"),
+        ("sales in the latest report of Harbour Lights", ["c.pdf"], "Sales in the latest report"),
+        ("the HERON paper: which data?", ["d.pdf"], "Which data?"),
+        ("Which data do Miller et al. use?", ["d.pdf"], "Which data do the method use?"),
+        ("What does the coffee manual say about steam?", ["e.pdf"], "What does the device say about steam?"),
+        ("What does c.pdf say about steam?", ["c.pdf"], "What does the company say about steam?"),
+        ("Summarise HERON", ["d.pdf"], "Summarise HERON"),
+        ("What is the weight of a heron's egg?", [], None),
+        ("What do the filings of Globex say?", [], None),
+    ],
+)
+def test_names_choose_the_documents_and_leave_the_question(
+    question: str, names: list[str], passage_text: str | None
+) -> None:
+    mentions = find_mentions(question, LIBRARY)
+    assert [one.name for mention in mentions for one in mention.documents] == names
+    if passage_text:
+        assert without_names(question, mentions) == passage_text
+
+
+def test_companies_are_asked_by_their_latest_reports() -> None:
+    assert [one.name for one in documents_of_kind("companies", LIBRARY)] == ["c.pdf", "f.pdf"]
+    assert [one.name for one in documents_of_kind("papers", LIBRARY)] == ["d.pdf"]

@@ -63,6 +63,7 @@ _PREPOSITIONS = any_of(words("prepositions"))
 _PREPOSITION = re.compile(rf"(?:{_PREPOSITIONS})\b\s*", re.IGNORECASE)
 _TRAILING = re.compile(rf"(?<!\s)\s+(?:{any_of(words('prepositions'), ['and'])})$", re.IGNORECASE)
 
+_SAME = re.compile(r"\bsame\b", re.IGNORECASE)
 _LED = re.compile(
     rf"\b(?:{any_of(words('prepositions'), ['between'])})\s+"
     rf"(?:(?:{any_of(words('glue'), ['end', 'close'])})\s+){{0,6}}$",
@@ -277,6 +278,8 @@ def _remainder(rest: str, spans: Iterable[types.Span]) -> str:
 def _replace_period(before: str, rest: str, spans: Sequence[types.Span]) -> str:
     """Ask `before` for the fragment's periods."""
     asked, earlier = rest[spans[0].start : spans[-1].end], find_periods(before)
+    if _SAME.search(asked):
+        return before
     away = years_away(asked)
     if away and len(years(before)) == 1:
         year = years(before)[0]

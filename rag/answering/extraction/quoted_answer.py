@@ -93,6 +93,21 @@ _JOINT = re.compile(
     r"(?:(?<=\s)(?:that|those)\s+of\s*+)?(?:the\s+)?",
     re.IGNORECASE,
 )
+_JOINING = re.compile(
+    r"[\s,;?]*(?:\b(?:and|or|vs?\.?|versus|with|to|than|against|compared|und|oder|et|y|in|of|for|from|at|by|the|is|that)\b"
+    r"[\s,;?]*)*$",
+    re.IGNORECASE,
+)
+"""What only leads from one name to the next."""
+_OWN_PERIOD = re.compile(r"^\s*\([^()]{0,20}\d[^()]{0,20}\)")
+"""The period of the last name, in brackets."""
+_SUPERLATIVE = re.compile(
+    r"^(?:who|which(?:\s+(?:one|company|of\s+(?:the\s+two|them)))?)\s+(?:has|have|had|is|was|made|makes|got|spent|spends|pays|paid)"
+    r"\s+(?:the\s+)?(?:bigger|biggest|higher|highest|larger|largest|more|most|greater|greatest|lower|lowest|less|least|fewer|"
+    r"fewest|smaller|smallest)\b",
+    re.IGNORECASE,
+)
+_BY_HOW_MUCH = re.compile(r"[\s,;]*\b(?:and\s+)?by\s+how\s+(?:much|many)\b", re.IGNORECASE)
 _AGAINST = re.compile(
     r"(?<!\s)(?:\s*,)?\s+(?:with|to|against|versus|vs\.?|than)\s+(?:(?:that|those)\s+of\s+)?(?:the\s+)?$", re.IGNORECASE
 )
@@ -108,6 +123,12 @@ _OWNER = re.compile(r"['’]s?(?!\w)")
 def asks_of_each(question: str) -> bool:
     """Return whether `question` asks each document: "in which of these reports …"."""
     return _EACH.search(question) is not None
+
+
+def each_noun(question: str) -> str:
+    """Return what `question` asks each of: "companies", "papers"; "" if it asks none."""
+    match = _EACH.search(question)
+    return match[0].strip(" ,:").split()[-1].lower() if match else ""
 
 
 def compares(question: str) -> bool:
@@ -135,10 +156,11 @@ def question_for_one(question: str, names: Sequence[types.Span], own: types.Span
         return _as_question(f"{question[: names[0].start]}{name}{owner[0] if owner else ''}{question[end:]}", question)
     first, *_, last = names
     against = _AGAINST.search(question, 0, last.start)
-    if len(names) != 2 or against is None:
-        return _as_question(question, question)
     owner = _OWNER.match(question, last.end)
     tail = question[owner.end() if owner else last.end :]
+    both_have_words = against is not None and not owner and not _WHEN.fullmatch(tail)
+    if len(names) != 2 or against is None or both_have_words:
+        return _as_question(_of_one_part(question, names, own), question)
     has_own_words = bool(owner) and not _WHEN.fullmatch(tail)
     if own == last and has_own_words:  # "… with Globex's dividend"
         return _as_question(f"compare {question[last.start :]}", question)
@@ -146,8 +168,20 @@ def question_for_one(question: str, names: Sequence[types.Span], own: types.Span
     return _as_question(head if has_own_words else head + tail, question)
 
 
+def _of_one_part(question: str, names: Sequence[types.Span], own: types.Span) -> str:
+    """Return the beginning of a question with one of its names and what is asked of that, or else of all."""
+    following = next((name.start for name in names if name.start > own.start), None)
+    part = question[own.start : following]
+    if following is not None:
+        part = _JOINING.sub("", part)
+    tail = _OWN_PERIOD.sub("", question[names[-1].end :])
+    has_own_words = any(len(word) > 2 for word in re.findall(r"[^\W\d_]+", part[own.end - own.start :]))
+    return f"{question[: names[0].start]} {part}{'' if has_own_words or following is None else f' {tail}'}"
+
+
 def _as_question(text: str, asked: str) -> str:
-    text = " ".join(text.split()).strip(" ,:")
+    text = " ".join(_BY_HOW_MUCH.sub("", text).split()).strip(" ,:")
+    text = _SUPERLATIVE.sub("What was the", text)
     statement = text.rstrip("?. ")
     if lead := _LEAD.match(text):
         text = f"What is {statement[lead.end() :]}?"

@@ -75,6 +75,8 @@ _WHOLE = re.compile(
     rf"annual|quarterly|of)\s+)*(?:{_KINDS}|it|this|everything)?",
     re.IGNORECASE,
 )
+_POLITE = re.compile(r"[\s,]+(?:please|pls|plz|thanks|thank\s+you|briefly|in\s+short|bitte|danke)$", re.IGNORECASE)
+"""What ends a request and asks for nothing."""
 _ASKED = re.compile(
     r"""[\s¿]*+(?:please\s++|kindly\s++)?(?:(?:can|could|would)\s+you\s++(?:please\s++)?)?(?:
     (?P<verb>summari[sz]e|sum\s+up|outline|recap|give\s+(?:me\s+)?(?:an?|the)\s+(?:\w+\s+)?(?:summary|overview|outline|synopsis|gist|recap)
@@ -146,7 +148,7 @@ class _Sentence:
 
 def requested_summary(question: str) -> Extract | None:
     """Return what `question` asks to summarise, or None."""
-    match = _ASKED.fullmatch(" ".join(question.split()).rstrip(" ?.!"))
+    match = _ASKED.fullmatch(_POLITE.sub("", " ".join(question.split()).rstrip(" ?.!")))
     if match is None:
         return None
     said = match["about"] or match["says"]

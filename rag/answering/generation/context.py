@@ -83,7 +83,7 @@ def build_context(hits: Iterable[types.Hit], *, budget_tokens: int = CONTEXT_BUD
     Lines of earlier sources are not repeated, nor are running headers and footers of other pages; a hit without other
     lines is left out. If everything fits into the budget, counted in the embedded model's tokens, what continues on
     another page stands with that page, where that is a source too. Otherwise a source that is too long for its share
-    is cut around its chunk.
+    is cut around its chunk. In the text the sources of a document stand together.
     """
     hits = list(hits)
     running = _running_lines(hits)
@@ -115,7 +115,9 @@ def build_context(hits: Iterable[types.Hit], *, budget_tokens: int = CONTEXT_BUD
         sources.append(source)
         seen.update(_key(hit, line, running) for line in source.lines)
         room -= providers.count_tokens(format_source(source))
-    return Context(tuple(sources), "\n".join(map(format_source, sources)))
+    documents = [*dict.fromkeys(source.hit.passage.document_id for source in sources)]
+    grouped = sorted(sources, key=lambda source: documents.index(source.hit.passage.document_id))
+    return Context(tuple(sources), "\n".join(map(format_source, grouped)))
 
 
 def build_fitting_context(

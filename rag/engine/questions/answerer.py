@@ -5,14 +5,14 @@ import datetime as dt
 import functools
 import time
 import uuid
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from rag import answering, errors, prompts, providers, retrieval, tracing, types
 from rag.answering.conversation import suggested_questions
 from rag.answering.conversation.followups import condense
 from rag.answering.extraction import extractive_answer, question_intent
-from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL
+from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL, asks_of_each
 from rag.answering.generation.context import (
     MIN_SOURCE_TOKENS,
     Context,
@@ -40,9 +40,10 @@ from rag.answering.verification.judges import JUDGE_TOKENS, EntailmentJudge, Lan
 from rag.engine.conversations.provenance import provenance
 from rag.engine.library import saved_filters
 from rag.engine.library.pages import Pages
+from rag.engine.questions.ambiguity import disambiguate
 from rag.engine.questions.composite_answers import CompositeAnswers, single_answer
-from rag.engine.questions.document_mentions import aliases, disambiguate
-from rag.engine.questions.search import Search, whole_documents
+from rag.engine.questions.document_mentions import aliases
+from rag.engine.questions.search import Restricted, Search, restrict_to_named, whole_documents
 from rag.engine.questions.suggestions import Suggestions
 from rag.engine.request_parsing import request_key_errors, restrict_to_documents
 from rag.engine.workspace import Workspace
@@ -100,7 +101,12 @@ class Answerer:
         self.stop = stop
         self.read_documents = read_documents
         self._question = request.question
+        self._asked = request
         self._rewritten: str | None = None
+        self._passage_text: str | None = None  # what is searched for, and the question without names of documents
+        self._unnamed: str | None = None
+        self._named: Mapping[uuid.UUID, str] = {}
+        self._unrestricted: types.AnswerRequest | None = None
         self._started = time.perf_counter()
         if tools is not None:
             self.tools = tools
@@ -148,6 +154,17 @@ class Answerer:
         What fails before the answer begins is raised here. Raises as `Questions.answer`.
         """
         self._understand()
+        if self._unrestricted is None:
+            return self._stream_understood()
+        events = [*self._stream_understood()]
+        answer = next(event for event in reversed(events) if isinstance(event, types.AnswerResponse))
+        if answer.status == "ok":
+            return (event for event in events)
+        other = Answerer(self.workspace, self.index, self._unrestricted, stop=self.stop)  # it is about something else
+        other._rewritten = self._rewritten
+        return other.stream()
+
+    def _stream_understood(self) -> Events:
         question = self.request.question
         with request_key_errors(self.request.auth):
             events: Events | None = None
@@ -157,7 +174,7 @@ class Answerer:
                 events = self.composite.computed_figure(question)
             if events:
                 return self._finish(events, self.request.auth)
-            query = retrieval.Query(question)
+            query = retrieval.Query(question, passage_text=self._passage_text)
             hits: Sequence[types.Hit] = self.composite.model_passages(question) if self.llm else ()
             self.read_documents = whole_documents(self.workspace, self.index, self.request, only_found=bool(hits))
             if hits:
@@ -169,7 +186,7 @@ class Answerer:
                 is_comparable = self.search.options.mode == "hybrid" and not self.search.options.by_ranks
                 if self.llm is None and is_comparable:
                     space = self.index.space
-                    asked_back = disambiguate(self.workspace, space, query, self._documents, self.options)
+                    asked_back = disambiguate(self.workspace, space, query, lambda: self._documents, self.options)
                     if asked_back:
                         return self._finish(single_answer(asked_back), self.generation.auth)
             search = self.search.response(query, hits, 0.0)
@@ -183,8 +200,12 @@ class Answerer:
 
     def _quote_from_one_search(self, request: types.AnswerRequest) -> types.AnswerResponse:
         """Answer a request, such as for a part of the question, by one search and in the documents' words."""
-        query_engine = Answerer(self.workspace, self.index, request).query_engine(streaming=True)
-        written = cast("answering.GroundedStream", query_engine.query(retrieval.Query(request.question)))
+        request, passage_text, _ = restrict_to_named(self.workspace, self.index, request, request.question)
+        answerer = Answerer(self.workspace, self.index, request)
+        answerer._unnamed = passage_text
+        query_engine = answerer.query_engine(streaming=True)
+        query = retrieval.Query(request.question, passage_text=passage_text)
+        written = cast("answering.GroundedStream", query_engine.query(query))
         return final_answer(written.events)
 
     def query_engine(
@@ -219,18 +240,36 @@ class Answerer:
             self._rewritten = question
         self.request = request.model_copy(update={"question": question})
         if suggested_questions.may_name_document(question):
-            documents = self._documents()
+            documents = self._documents
             question, name = suggested_questions.without_document(question, {document.name for document in documents})
             if name is not None:
                 named = [document.id for document in documents if document.name == name]
                 self.request = restrict_to_documents(self.request.model_copy(update={"question": question}), named)
+        restricted = restrict_to_named(self.workspace, self.index, self.request, question)
+        if not restricted.named and self.llm is None and not asks_of_each(question):
+            restricted = self._restricted_as_before(question) or restricted
+        self.request, self._passage_text, self._named = restricted
+        self._unnamed = question if self._unrestricted else self._passage_text
+
+    def _restricted_as_before(self, question: str) -> Restricted[types.AnswerRequest] | None:
+        """Restrict a follow-up question to the documents that the last question with names names; None without one.
+
+        What a question leaves to the one before, such as "they", is searched for with the words of that one.
+        """
+        for turn in reversed(self.request.history):
+            if turn.role == "user":
+                before = restrict_to_named(self.workspace, self.index, self.request, turn.content)
+                if before.named:
+                    text = question if self._rewritten else f"{question} {before.passage_text}"
+                    self._unrestricted = self.request.model_copy(update={"history": ()})
+                    return before._replace(passage_text=text)
+        return None
 
     def _completed_by_rules(self) -> str:
         """Complete a follow-up question by rules; it asks the document that the question before named at its end."""
-        documents = self._documents()
+        documents = self._documents
         question, turns = self.request.question, [turn for turn in self.request.history if turn.role == "user"]
-        searchable = [document for document in documents if document.searchable]
-        names = {" ".join(alias) for document in searchable for alias in aliases(document) if len(alias) <= 3}
+        names = {" ".join(alias) for document in documents for alias in aliases(document) if len(alias) <= 3}
         history, last_document = list[types.Message](), None
         for turn in turns:
             text, last_document = suggested_questions.without_document(turn.content, {one.name for one in documents})
@@ -240,10 +279,11 @@ class Answerer:
             return suggested_questions.in_document(completed, last_document)
         return completed
 
-    def _documents(self, limit: int | None = None) -> list[types.Document]:
-        filters = saved_filters.resolve_saved_filter(self.workspace.store, self.request).retrieval.filters
-        query = types.DocumentQuery(filters=filters, disabled=False)
-        return self.workspace.store.documents.list(self.index.id, query, limit=limit)
+    @functools.cached_property
+    def _documents(self) -> list[types.DocumentNames]:
+        """The searchable documents that the request asks, before it is restricted to those that its question names."""
+        filters = saved_filters.resolve_saved_filter(self.workspace.store, self._asked).retrieval.filters
+        return self.workspace.store.documents.subjects(types.Scope(index_id=self.index.id, filters=filters))
 
     # --- from the passages to the verified answer ---------------------------------------------------
 
@@ -376,13 +416,17 @@ class Answerer:
         for kinds in (types.PAGE_TEXT, frozenset({types.BlockKind.NOTE})):
             readable = {id_: lines for id_, hit in context.hits.items() if (lines := hit.of_kinds(kinds)) is not None}
             with tracing.span("model", model=EXTRACTIVE_MODEL):
-                extracts = extractive_answer.choose(
-                    question,
-                    list(readable.values()),
-                    reranker=self.tools.reranker,
-                    reader=self.tools.reader,
-                    rewritings=rewritings,
-                )
+                # The name of a document may be in none of its sentences
+                for text in dict.fromkeys((question, self._unnamed or question)):
+                    extracts = extractive_answer.choose(
+                        text,
+                        list(readable.values()),
+                        reranker=self.tools.reranker,
+                        reader=self.tools.reader,
+                        rewritings=rewritings,
+                    )
+                    if extracts.extracts:
+                        break
             if kinds is types.PAGE_TEXT or extracts.extracts:
                 choice, sources, is_in_comment = extracts, readable, kinds is not types.PAGE_TEXT
             if choice.extracts and not question_intent.asks_for_comments(question):
@@ -537,6 +581,7 @@ class Answerer:
             min_score=options.min_score,
             mode=options.mode,
             returned=0,
+            named=self._named,
             pages={document_id: tuple(sorted(numbers)) for document_id, numbers in pages.items()},
         )
         with contextlib.closing(events), request_key_errors(auth):
@@ -550,7 +595,7 @@ class Answerer:
             with contextlib.suppress(errors.NotFoundError):  # purged meanwhile
                 document_id = answer.contexts[0].chunk.document_id
                 known = Suggestions(self.workspace).known_in(document_id, detect(self.request.question))
-        is_alone = bool(answer.contexts) and len(self._documents(limit=2)) == 1
+        is_alone = bool(answer.contexts) and len(self._documents) == 1
         question = self._rewritten or self._question
         return suggested_questions.follow_ups(question, answer, known, is_alone=is_alone)
 

@@ -14,15 +14,18 @@ from rag.answering.passages.statements import Label, Statement
 from rag.answering.tables import calculation, requested_figures
 from rag.engine.library import saved_filters
 from rag.engine.library.pages import Pages
-from rag.engine.questions.document_mentions import Mention, aliases, find_mentions
+from rag.engine.questions.document_mentions import Mention, aliases, documents_of_kind, find_mentions, without_names
 from rag.engine.questions.search import Search
 from rag.engine.request_parsing import restrict_to_documents
 from rag.engine.workspace import Workspace
 from rag.ingestion.chunking import SECTION_SEPARATOR
 from rag.messages import N_
 
-MAX_DOCUMENTS = 6
+MAX_DOCUMENTS = 12
 """A question about more documents is answered by a search."""
+
+MIN_SIDE_HITS = 4
+"""Minimum number of passages of each compared document for a language model."""
 
 RELATED_SCORE_SHARE = 0.75
 """Minimum score of a related page, as a share of the best page's score."""
@@ -38,7 +41,7 @@ class Side(NamedTuple):
     """Documents to ask separately, their name, and the question for them."""
 
     name: str
-    documents: tuple[types.Document, ...]
+    documents: tuple[types.DocumentNames, ...]
     question: str
 
 
@@ -61,10 +64,10 @@ class CompositeAnswers:
         self._locate = Pages(workspace).locate
 
     @functools.cached_property
-    def _documents(self) -> list[types.Document]:
+    def _documents(self) -> list[types.DocumentNames]:
         """The searchable documents in scope, newest first."""
-        query = types.DocumentQuery(filters=self._request.retrieval.filters, disabled=False)
-        return [document for document in self._store.documents.list(self._index.id, query) if document.searchable]
+        scope = types.Scope(index_id=self._index.id, filters=self._request.retrieval.filters)
+        return self._store.documents.subjects(scope)
 
     def events(self, question: str) -> Events | None:
         """Return the events of the answer, or None if a single search should answer `question`.
@@ -92,26 +95,26 @@ class CompositeAnswers:
         """Return the documents that `question` compares, each with its question; empty if it compares none."""
         asks_each = quoted_answer.asks_of_each(question)
         compares = quoted_answer.compares(question)
-        if not (asks_each or compares or re.search(r",|\b(?:and|or|und|oder|et|y)\b", question)):
-            return []
         mentions = find_mentions(question, self._documents)
         spans = [mention.span for mention in mentions]
         ids = [document.id for mention in mentions for document in mention.documents]
         are_distinct = len(mentions) > 1 and len(ids) == len({*ids})
-        if are_distinct and (compares or quoted_answer.are_listed(question, spans)):
+        if are_distinct:
             return [
                 Side(
                     documents[0].name if len(documents) == 1 else question[slice(*span)],
                     documents,
                     quoted_answer.question_for_one(question, spans, span),
                 )
-                for span, documents in mentions[:MAX_DOCUMENTS]
+                for span, documents, _ in mentions[:MAX_DOCUMENTS]
             ]
-        is_chosen = bool(self._request.retrieval.filters.document_ids)
-        is_of_all = asks_each or (is_chosen and not mentions and compares)
-        if is_of_all and 2 <= len(self._documents) <= MAX_DOCUMENTS:
-            question = quoted_answer.question_for_each(question)
-            return [Side(document.name, (document,), question) for document in reversed(self._documents)]
+        documents = list(mentions[0].documents) if len(mentions) == 1 else self._documents if not mentions else []
+        is_chosen = bool(self._request.retrieval.filters.document_ids) or bool(mentions)
+        if asks_each and (of_kind := documents_of_kind(quoted_answer.each_noun(question), documents)):
+            documents = of_kind
+        if (asks_each or (is_chosen and compares)) and 2 <= len(documents) <= MAX_DOCUMENTS:
+            question = quoted_answer.question_for_each(without_names(question, mentions))
+            return [Side(document.name, (document,), question) for document in reversed(documents)]
         return []
 
     def _compare(self, first: types.AnswerResponse, sides: Sequence[Side]) -> Events:
@@ -175,13 +178,13 @@ class CompositeAnswers:
         note = Label(f"*{prompts.EXTRACT_NOTE}*")
         return single_answer(self._compose([note, *parts])) if parts else None
 
-    def _named_or_all(self, question: str) -> tuple[list[types.Document], list[Mention]]:
+    def _named_or_all(self, question: str) -> tuple[list[types.DocumentNames], list[Mention]]:
         """Return the documents that `question` names, or all in scope, and the mentions."""
         mentions = find_mentions(question, self._documents)
         return [document for mention in mentions for document in mention.documents] or self._documents, mentions
 
     def _key_sentences(
-        self, document: types.Document, chunks: Sequence[types.Chunk], part: str, limit: int
+        self, document: types.DocumentNames, chunks: Sequence[types.Chunk], part: str, limit: int
     ) -> list[summary.KeySentence]:
         """Return the sentences that say most of what the `chunks` of a document say, or the `part` of them."""
         if part:
@@ -203,7 +206,8 @@ class CompositeAnswers:
         vectors = self._store.chunks.vectors([chunk.id for chunk in chunks])
         return summary.key_sentences(chunks, vectors, limit=limit)
 
-    def _chunks(self, document: types.Document) -> Sequence[types.Chunk]:
+    def _chunks(self, document: types.DocumentNames) -> Sequence[types.Chunk]:
+        """Return the chunks of what the document's pages say."""
         return [chunk for chunk in self._store.chunks.of_document(document.id) if chunk.kinds & types.PAGE_TEXT]
 
     # --- calculations ---
@@ -262,7 +266,9 @@ class CompositeAnswers:
             return quoted_answer.join(given)
         return self._other_year_missing(request.measure, answers)
 
-    def _answer_for_year(self, measure: str, year: int, documents: Sequence[types.Document]) -> types.AnswerResponse:
+    def _answer_for_year(
+        self, measure: str, year: int, documents: Sequence[types.DocumentNames]
+    ) -> types.AnswerResponse:
         """Answer for one year, keeping only sentences that certainly give the measure of that year."""
         question = f"What was the {measure} in {year}?"
         answer = self._answer_side(Side(str(year), tuple(documents), question))
@@ -314,14 +320,15 @@ class CompositeAnswers:
             keys = self._key_sentences(documents[0], self._chunks(documents[0]), part, summary.PASSAGES)
             return summary.passages(keys, self._store.documents.get(documents[0].id))
         sides = self.sides(question)
-        most = max(self._request.retrieval.top_k // max(len(sides), 1), 1)
+        most = max(self._request.retrieval.top_k // max(len(sides), 1), MIN_SIDE_HITS)
         hits = [self._search(side.documents, side.question)[:most] for side in sides]
+        # What is cut off for lack of room is the least relevant of each document
         return [of_side[place] for place in range(most) for of_side in hits if place < len(of_side)]
 
     # --- shared ---
 
     def _search(
-        self, documents: Sequence[types.Document], text: str, *, top_k: int | None = None
+        self, documents: Sequence[types.DocumentNames], text: str, *, top_k: int | None = None
     ) -> Sequence[types.Hit]:
         """Search for a text in some documents; `top_k` takes that many hits, whatever their scores."""
         request = self._request_for(documents)
@@ -330,7 +337,7 @@ class CompositeAnswers:
             request = request.model_copy(update={"retrieval": options})
         return Search(self._workspace, self._index, request).run(retrieval.Query(text)).results
 
-    def _request_for(self, documents: Sequence[types.Document]) -> types.AnswerRequest:
+    def _request_for(self, documents: Sequence[types.DocumentNames]) -> types.AnswerRequest:
         return restrict_to_documents(self._request, [document.id for document in documents])
 
     def _compose(self, parts: Sequence[Statement | Label]) -> types.AnswerResponse:
@@ -343,7 +350,7 @@ def single_answer(answer: types.AnswerResponse) -> Events:
     yield answer
 
 
-def _words_of_names(documents: Sequence[types.Document]) -> set[str]:
+def _words_of_names(documents: Sequence[types.DocumentNames]) -> set[str]:
     return {word for document in documents for alias in aliases(document) for word in alias}
 
 

@@ -1,24 +1,24 @@
-"""Find the documents that a question mentions, and ask back which is meant where it mentions none and many answer."""
+"""Find the documents that a question names: by what they are about, by file name or title, by kind and period.
 
+Names choose the documents and then count for nothing: the report of a company says "we", so the company's name would
+lead the search to the few pages that spell it. Pure functions.
+"""
+
+import itertools
 import re
-import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
-import numpy as np
 from rapidfuzz import fuzz
 
-from rag import prompts, providers, retrieval, types, vocabulary
-from rag.answering.conversation.suggested_questions import in_document
-from rag.answering.extraction import answer_fit, question_intent, summary
-from rag.answering.extraction.answer_kinds import asked_kind
-from rag.answering.extraction.extractive_answer import MAX_ANSWERS
-from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL
-from rag.answering.text.term_weights import word_set
-from rag.engine.workspace import Workspace
-from rag.ingestion.language_detection import detect
-from rag.vocabulary import years
+from rag import types
+from rag.answering.text.term_weights import content_words
+from rag.ingestion.subjects import GENERIC, word_forms
+from rag.vocabulary import document_kinds, find_periods, spell_out_periods, years
+
+MAX_NAME_WORDS = 8
+"""Maximum length of a name in a question, in words."""
 
 MAX_ALIAS_WORDS = 3
 """The first word of a longer title is no name: "Annual results of the harbour board" is not "Annual"."""
@@ -26,154 +26,329 @@ MAX_ALIAS_WORDS = 3
 MIN_BEGINNING_CHARS = 4
 """Minimum length of a first word that stands for the whole name."""
 
-_WORD = re.compile(r"[^\W\d_]+(?:&[^\W\d_]+)*")
-_ASKED_WORD = re.compile(r"[^\W_]+(?:&[^\W_]+)*")
+MIN_KEY_CHARS = 3
+"""Minimum length of a name."""
 
+MIN_MISSPELT_CHARS = 5
+MISSPELT = 86.0
+"""Minimum length of a name that is recognised misspelt, and its minimum similarity in per cent, by
+`rapidfuzz.fuzz.ratio`: one wrong, missing or exchanged letter of seven."""
 
-_GENERIC = word_set(
-    "the a an of and for in on to by from with inc corp corporation company co ltd limited plc llc lp gmbh ag sa se "
-    "nv bv group holdings holding form annual quarterly report reports filing filed fy year quarter ended results "
-    "earnings press release statement statements financial final draft version copy signed dated document documents "
-    "doc pdf file page pages paper article manual presentation slides contract agreement lease policy letter "
-    "minutes notes memo january february march april may june july august september october november december "
-    "appendix exhibit ex"
+_WORD = re.compile(r"[^\W_]+(?:&[^\W_]+)*")
+_POSSESSIVE = re.compile(r"['’]s?(?!\w)")
+_INDEFINITE = re.compile(r"\b(?:an?|any|each|every|some|no)\s+$", re.IGNORECASE)
+_CITED = re.compile(r"\s+et\s+al\b\.?", re.IGNORECASE)
+_LATEST = re.compile(r"\b(?:latest|newer|newest|most\s+recent|current|neueste[nrs]?|aktuelle[nrs]?)\b", re.IGNORECASE)
+_EARLIEST = re.compile(r"\b(?:older|oldest|earlier|earliest|älteste[nrs]?|ältere[nrs]?)\b", re.IGNORECASE)
+_QUARTER = re.compile(r"\b(first|second|third|fourth)\s+(quarter|half)\b", re.IGNORECASE)
+_ASKING = re.compile(
+    r"\b(?:what|who|which|how|when|where|why|is|are|was|were|do|does|did|tell|give|me|about|summari[sz]e|summary|overview|it|the|company|agreement|device"
+    r"|method|act|wer|wie|ist|sind)\b",
+    re.IGNORECASE,
 )
-"""Words that do not distinguish file names."""
+_VERB_BEFORE = re.compile(
+    r"\b(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|may|must|should)\s+(?:the\s+)?$", re.IGNORECASE
+)
+_ARTICLE = re.compile(r"\bthe\s+$", re.IGNORECASE)
+_SUBJECTS = {
+    "annual_report": "the company",
+    "contract": "the agreement",
+    "manual": "the device",
+    "paper": "the method",
+    "statute": "the act",
+}
+"""What documents of a kind call what they are about."""
+_BEFORE_NAME = re.compile(r"(?:\b(?:by|of|in|from|for|at|to|the|von|bei|der|die|das|im|in)\s+)*$", re.IGNORECASE)
 
 
 class Mention(NamedTuple):
-    """A name in a question, and the documents it may refer to."""
+    """A name in a question, and the documents it may refer to.
+
+    It is not certain that an ordinary word means the document whose file is called so: "the harbour" and harbour.pdf.
+    """
 
     span: types.Span
-    documents: tuple[types.Document, ...]
+    documents: tuple[types.DocumentNames, ...]
+    is_certain: bool = True
 
 
-def find_mentions(question: str, documents: Iterable[types.Document]) -> list[Mention]:
+def find_mentions(question: str, documents: Iterable[types.DocumentNames]) -> list[Mention]:
     """Return the mentions of `documents` in `question`, in order.
 
-    If documents share a name, the years in the question decide.
+    If documents share a name, their kinds and periods decide where the question says which.
     """
-    words = list(_ASKED_WORD.finditer(question))
-    found: dict[types.Span, list[types.Document]] = {}
-    for document in documents:
-        spans = {span for alias in aliases(document) if (span := _find_alias(alias, words, question))}
-        for span in spans:
-            found.setdefault(span, []).append(document)
+    documents = [*documents]
+    by_span = _by_file_name(question, documents) or _exact(question, documents)
+    if not by_span:
+        by_span = _misspelt(question, documents)
     longest = [
         span
-        for span in sorted(found)
-        if not any(other.start <= span.start and span.end <= other.end for other in found if other != span)
+        for span in sorted(by_span)
+        if not any(other.start <= span.start and span.end <= other.end for other in by_span if other != span)
     ]
-    asked_years = {str(year) for year in years(question)}
-    mentions = []
-    for span in longest:
-        of_years = [one for one in found[span] if asked_years & {*re.findall(r"\d{4}", one.name)}]
-        mentions.append(Mention(span, tuple(of_years or found[span])))
-    return mentions
-
-
-def aliases(document: types.Document) -> set[tuple[str, ...]]:
-    """Return the names of a document in lower case: the distinctive words of its file name and title."""
-    named = (PurePath(document.name).stem, document.title or "")
-    return {words for text in named if (words := _distinctive_words(text))}
-
-
-def _distinctive_words(text: str) -> tuple[str, ...]:
-    words = (word.lower() for word in _WORD.findall(text))
-    return tuple(word for word in words if len(word) > 1 and word not in _GENERIC)
-
-
-def _find_alias(alias: Sequence[str], words: Sequence[re.Match[str]], question: str) -> types.Span | None:
-    """Find a name as a whole, ignoring spaces, or its capitalised first word."""
-    whole = "".join(alias)
-    lowered = [match[0].lower() for match in words]
-    for first in range(len(words)):
-        for last in range(first, min(first + len(alias) + 2, len(words))):
-            joined = "".join(lowered[first : last + 1])
-            if joined == whole and len(whole) >= 3:
-                return types.Span(words[first].start(), words[last].end())
-    if not 1 < len(alias) <= MAX_ALIAS_WORDS or len(alias[0]) < MIN_BEGINNING_CHARS:
-        return None
-    for place, match in enumerate(words):
-        following = words[place + 1] if place + 1 < len(words) else None
-        goes_on = (
-            following is not None
-            and following[0][0].isupper()
-            and not question[match.end() : following.start()].strip()
+    mentions = [Mention(_with_kind(question, span), tuple(by_span[span])) for span in longest]
+    mentions = mentions or _by_kind(question, documents)
+    several_periods = len(mentions) > 1
+    return [
+        Mention(
+            span,
+            _of_period(
+                _near(question, span, mentions) if several_periods else question,
+                _of_kind(question[slice(*span)], named),
+            ),
+            is_certain=_is_certain(question, span, named),
         )
-        if lowered[place] == alias[0] and match[0][0].isupper() and not goes_on:
-            return types.Span(*match.span())
-    return None
+        for span, named, _ in mentions
+    ]
 
 
-NEAR = 0.9
-"""Minimum score of a document that answers as well, as a share of the best one's."""
-
-MAX_LISTED = 6
-"""Maximum number of documents to list."""
-
-ALIKE = 0.7
-"""Minimum similarity, on the scale of the space, of a question to one that is asked of each document of a kind. Of 199
-questions about certain documents none reaches 0.55; "What were net sales?" has 0.8."""
-
-ALIKE_IN_WORDS = 85.0
-"""The same in per cent of the letters, in languages that the model does not read."""
+def _is_certain(question: str, span: types.Span, documents: Iterable[types.DocumentNames]) -> bool:
+    """Return whether the words at `span` can only be a name: several, capitalised, or what a document is about."""
+    written = question[slice(*span)]
+    is_capitalised = span.start > 0 and written[0].isupper()
+    forms = word_forms(written)
+    learned = {word_forms(name) for document in documents for name in document.subject.names}
+    return len(written.split()) > 1 or is_capitalised or "." in written or forms in learned
 
 
-def disambiguate(
-    workspace: Workspace,
-    space: types.EmbeddingSpace,
-    query: "retrieval.Query",
-    documents: Callable[[], Iterable[types.Document]],
-    options: types.AnswerOptions,
-) -> types.AnswerResponse | None:
-    """Return the question which document is meant, with a passage of each; None if that is clear enough.
+def without_names(question: str, mentions: Iterable[Mention]) -> str:
+    """Return `question` without the names of documents, for the search in these; unchanged if it asks nothing else.
 
-    It is unclear if more `documents` score about as well as answers are shown. `query` has been searched for among
-    them by weighted fusion, whose scores are absolute.
+    Where the grammar needs a word, it is what such a document calls its subject: "How many employees does the company
+    have?"
     """
-    question, ranking, chunks = query.query_str, query.findings.ranking, query.findings.chunks
-    best: dict[uuid.UUID, tuple[uuid.UUID, float]] = {}  # the best chunk of each document
-    for key, score in sorted(ranking.fused.items(), key=lambda scored: -scored[1]):
-        if key not in chunks or not chunks[key].kinds <= types.NO_EVIDENCE:
-            best.setdefault(ranking.places[key][0], (key, score))
-    least = NEAR * max((score for _, score in best.values()), default=0.0)
-    rivals = [key for key, score in best.values() if score >= least]
-    if len(rivals) <= MAX_ANSWERS or not is_asked_of_each(workspace, space, question):
-        return None
-    if find_mentions(question, documents()):
-        return None
-    store = workspace.store
-    nearest = tuple(
-        summary.to_hit(chunk, store.documents.get(document.id), chunk.lines)
-        for chunk, document in store.chunks.get(rivals[:MAX_LISTED])
-    )
-    message = prompts.WHICH_DOCUMENT_MESSAGE.format(count=len(rivals))
-    return types.AnswerResponse(
-        status="insufficient_context",
-        answer=options.insufficient_evidence_message or message,
-        hint=message if options.insufficient_evidence_message else None,
-        nearest=nearest,
-        follow_ups=tuple(dict.fromkeys(in_document(question, hit.document_name) for hit in nearest)),
-        model=EXTRACTIVE_MODEL,
-    )
+    text = question
+    for mention in sorted(mentions, key=lambda mention: mention.span, reverse=True):
+        start, end = mention.span
+        owner = _POSSESSIVE.match(text, end) or _POSSESSIVE.search(text, start, end)
+        before, after = text[:start], text[owner.end() if owner and owner.start() == end else end :]
+        if owner or _VERB_BEFORE.search(before):
+            kinds = {document.subject.kind for document in mention.documents}
+            before = f"{_ARTICLE.sub('', before)}{_SUBJECTS.get(kinds.pop() or '', 'it') if len(kinds) == 1 else 'it'}"
+            text = f"{before}{'’s' if owner and not before.endswith('it') else ''} {after.lstrip()}"
+        else:
+            text = f"{_BEFORE_NAME.sub('', before).rstrip()} {after.lstrip(' :')}"
+    text = re.sub(r"\s+([?.,;:!])", r"\1", " ".join(text.split())).strip(" ,;:")
+    asks_something = any(len(word) > 2 for word in content_words(_ASKING.sub(" ", text)))
+    return text[0].upper() + text[1:] if asks_something else question
 
 
-def is_asked_of_each(workspace: Workspace, space: types.EmbeddingSpace, question: str) -> bool:
-    """Return whether a question asks what each document of a kind has for itself, such as its revenue."""
-    parsed, language = question_intent.parse_question(question), detect(question)
-    if parsed.names and language != "german":  # in which each noun looks like a name
-        return False
-    if asked_kind(parsed).is_each_documents_own or answer_fit.requested_item(question) is not None:
-        return True
-    kinds = vocabulary.document_kinds().values()
-    usual = [template for kind in kinds for template in kind.questions.get(language, ())]
-    languages = workspace.models.languages(space)
-    if languages and language not in languages:
-        return any(fuzz.ratio(question.lower(), template.lower()) >= ALIKE_IN_WORDS for template in usual)
-    if not usual:
-        return False
-    embedder = providers.CachedEmbedding(workspace.models.embedder(space), space, workspace.store.embedding_cache)
-    vector, *others = np.array(embedder.get_text_embedding_batch([question, *usual]))
-    similarity = float(np.max(np.array(others) @ vector))
-    return workspace.models.scales.of(space, embedder).share(similarity) >= ALIKE
+def aliases(document: types.DocumentNames) -> set[tuple[str, ...]]:
+    """Return the names of a document in lower case: those of its subject, of its file and its title."""
+    texts = (*document.subject.names, _letters(PurePath(document.name).stem), document.title or "")
+    return {words for text in texts if (words := word_forms(text))}
+
+
+def _letters(stem: str) -> str:
+    return " ".join(word for word in re.findall(r"[^\W\d_]+(?:&[^\W\d_]+)*", stem) if len(word) > 1)
+
+
+def _by_file_name(
+    question: str, documents: Iterable[types.DocumentNames]
+) -> dict[types.Span, list[types.DocumentNames]]:
+    """Find names of files, with their endings."""
+    lowered, by_span = question.lower(), dict[types.Span, list[types.DocumentNames]]()
+    for document in documents:
+        if "." in document.name and (start := lowered.find(document.name.lower())) >= 0:
+            by_span.setdefault(types.Span(start, start + len(document.name)), []).append(document)
+    return by_span
+
+
+def _exact(question: str, documents: Iterable[types.DocumentNames]) -> dict[types.Span, list[types.DocumentNames]]:
+    """Find whole names, ignoring spaces, and capitalised first words of short ones."""
+    words = [*_WORD.finditer(question)]
+    grams: dict[str, types.Span] = {}
+    for first, last in itertools.combinations(range(len(words) + 1), 2):
+        if last - first <= MAX_NAME_WORDS:
+            key = "".join(word[0].lower() for word in words[first:last] if word[0].lower() not in GENERIC)
+            span = types.Span(words[first].start(), words[last - 1].end())
+            edges = {words[first][0].lower(), words[last - 1][0].lower()}
+            if len(key) >= MIN_KEY_CHARS and not edges & GENERIC:
+                grams.setdefault(key, span)
+    beginnings = {word[0].lower(): types.Span(*word.span()) for word in _beginnings(question, words)}
+    by_span: dict[types.Span, list[types.DocumentNames]] = {}
+    for document in documents:
+        spans = set()
+        for alias in aliases(document):
+            place = grams.get("".join(alias))
+            if place is None and 1 < len(alias) <= MAX_ALIAS_WORDS:
+                place = beginnings.get(alias[0])
+            if place and not (len(alias) == 1 and _is_ordinary_noun(question, place)):
+                spans.add(place)
+        for span in spans:
+            by_span.setdefault(span, []).append(document)
+    return by_span
+
+
+def _is_ordinary_noun(question: str, span: types.Span) -> bool:
+    """Return whether the word at `span` is none of a kind rather than a name: "a target"."""
+    return question[span.start].islower() and _INDEFINITE.search(question, 0, span.start) is not None
+
+
+def _beginnings(question: str, words: Sequence[re.Match[str]]) -> Iterator[re.Match[str]]:
+    """Yield capitalised words that no other capitalised word follows."""
+    for word, following in itertools.zip_longest(words, words[1:]):
+        goes_on = (
+            following is not None and following[0][0].isupper() and not question[word.end() : following.start()].strip()
+        )
+        if len(word[0]) >= MIN_BEGINNING_CHARS and word[0][0].isupper() and not goes_on:
+            yield word
+
+
+def _misspelt(question: str, documents: Iterable[types.DocumentNames]) -> dict[types.Span, list[types.DocumentNames]]:
+    """Find the one name that a capitalised word, or an owner, is most similar to."""
+    by_key: dict[str, list[types.DocumentNames]] = {}
+    for document in documents:
+        for alias in aliases(document):
+            key = "".join(alias)
+            if len(key) >= MIN_MISSPELT_CHARS and len(alias) <= MAX_ALIAS_WORDS:
+                by_key.setdefault(key, []).append(document)
+    words = [*_WORD.finditer(question)]
+    best: tuple[float, types.Span, list[types.DocumentNames]] | None = None
+    for first, last in itertools.combinations(range(len(words) + 1), 2):
+        span = types.Span(words[first].start(), words[last - 1].end())
+        is_owner = _POSSESSIVE.match(question, span.end) and not _is_ordinary_noun(question, span)
+        may_be_name = words[first][0][0].isupper() or is_owner
+        written = "".join(word[0].lower() for word in words[first:last])
+        if last - first > MAX_ALIAS_WORDS or len(written) < MIN_MISSPELT_CHARS - 1 or not may_be_name:
+            continue
+        for key, named in by_key.items():
+            if key[0] == written[0] and (likeness := fuzz.ratio(written, key)) >= max(MISSPELT, best[0] if best else 0):
+                best = likeness, span, named
+    return {best[1]: best[2]} if best else {}
+
+
+# --- kinds ------------------------------------------------------------------------------------------
+
+
+def _kind_nouns() -> Mapping[str, str]:
+    """Return the kind that each noun names: "paper", "10-k", "lease"."""
+    return {noun: name for name, kind in document_kinds().items() for noun in kind.nouns}
+
+
+def _nouns_pattern() -> str:
+    return "|".join(re.escape(noun).replace(r"\ ", r"\s+") for noun in sorted(_kind_nouns(), key=len, reverse=True))
+
+
+def _with_kind(question: str, span: types.Span) -> types.Span:
+    """Extend a name by its article and the kind of document: "the RAPTOR paper"."""
+    end = cited.end() if (cited := _CITED.match(question, span.end)) else span.end
+    after = re.compile(
+        rf"(?:['’]s?)?(?:\s+(?:{_PERIOD_WORD}))*\s+(?:{_nouns_pattern()})s?(?![\w-])", re.IGNORECASE
+    ).match(question, end)
+    return types.Span(span.start, after.end() if after else end)
+
+
+_PERIOD_WORD = r"(?:19|20)\d\d|FY\s?'?\d{2,4}|Q[1-4]|annual|latest|most\s+recent"
+
+
+def _of_kind(mention: str, documents: Sequence[types.DocumentNames]) -> Sequence[types.DocumentNames]:
+    """Return the documents of the kind that a mention names, or all if it names none, or one that none is of."""
+    noun = re.search(rf"(?:{_nouns_pattern()})(?=s?$)", mention, re.IGNORECASE)
+    if noun is None:
+        return documents
+    asked = " ".join(noun[0].lower().split())
+    kind = _kind_nouns()[asked]
+    same_form = [one for one in documents if _has_form(one, asked)]
+    return same_form or [one for one in documents if one.subject.kind == kind] or documents
+
+
+def documents_of_kind(noun: str, documents: Sequence[types.DocumentNames]) -> list[types.DocumentNames]:
+    """Return the documents that a plural names: "papers", "companies" (the latest report of each); empty if unknown."""
+    if noun in ("company", "companies"):
+        latest: dict[tuple[str, ...], types.DocumentNames] = {}
+        for document in documents:
+            if document.subject.kind == "annual_report" and document.subject.names:
+                company = word_forms(document.subject.names[0])[:1]
+                present = latest.get(company)
+                if present is None or max(_periods_of(document), default=(0, "")) > max(
+                    _periods_of(present), default=(0, "")
+                ):
+                    latest[company] = document
+        return [*latest.values()]
+    singular = {**{f"{one}s": one for one in _kind_nouns()}, "policies": "policy", "studies": "study"}.get(noun, noun)
+    kind = _kind_nouns().get(singular)
+    return [document for document in documents if kind and document.subject.kind == kind]
+
+
+def _has_form(document: types.DocumentNames, noun: str) -> bool:
+    """Return whether the file's name or title has the very noun, such as "10-K"."""
+    plain = re.sub(r"\W|_", "", noun)
+    return any(plain in re.sub(r"\W|_", "", text.lower()) for text in (document.name, document.title or ""))
+
+
+def _by_kind(question: str, documents: Sequence[types.DocumentNames]) -> list[Mention]:
+    """Find a document by its kind and some words of its names: "the fridge manual", or "the paper" if there is one."""
+    pattern = re.compile(
+        rf"\b(?:the|this|that|our|my|das|der|die|dem|den)\s+(?P<words>(?:[\w&-]+\s+){{0,4}}?)(?P<noun>{_nouns_pattern()})(?![\w-])",
+        re.IGNORECASE,
+    )
+    for match in pattern.finditer(question):
+        kind = _kind_nouns()[" ".join(match["noun"].lower().split())]
+        candidates = [*_of_kind(match["noun"], [one for one in documents if one.subject.kind == kind])]
+        asked = {*content_words(match["words"])} if match["words"].strip() else set()
+        asked -= {word for span in find_periods(match["words"]) for word in content_words(match["words"][slice(*span)])}
+        named = [
+            one
+            for one in candidates
+            if asked <= {word for alias in aliases(one) for word in content_words(" ".join(alias))}
+        ]
+        chosen = named if asked and named else candidates if len(candidates) == 1 or _LATEST.search(match[0]) else []
+        if chosen:
+            return [Mention(types.Span(*match.span()), tuple(chosen))]
+    return []
+
+
+# --- periods ----------------------------------------------------------------------------------------
+
+
+class _Period(NamedTuple):
+    """A year and the part of it, such as "third quarter"; empty for the whole year."""
+
+    year: int
+    part: str
+
+
+def _periods(text: str) -> set[_Period]:
+    spelled = spell_out_periods(text)
+    spans = [spelled[slice(*span)] for span in find_periods(spelled)] or [spelled]
+    return {
+        _Period(year, part[0].lower() if (part := _QUARTER.search(span)) else "")
+        for span in spans
+        for year in years(span)
+    }
+
+
+def _periods_of(document: types.DocumentNames) -> set[_Period]:
+    return _periods(document.subject.period or "") | _periods(document.name.replace("_", " "))
+
+
+def _near(question: str, span: types.Span, mentions: Sequence[Mention]) -> str:
+    """Return the part of a question from a mention to the next, where its period stands: "Acme 2023 and Globex"."""
+    following = min((other.span.start for other in mentions if other.span.start > span.start), default=len(question))
+    own = question[span.start : following]
+    return own if years(own) else question
+
+
+def _of_period(question: str, documents: Sequence[types.DocumentNames]) -> tuple[types.DocumentNames, ...]:
+    """Return the documents for the period of `question`, else of the next year, which have the year before, too."""
+    if len(documents) < 2:
+        return (*documents,)
+    periods = {document.id: _periods_of(document) for document in documents}
+    dated = sorted(period for of_document in periods.values() for period in of_document)
+    for words, chosen in ((_LATEST, dated[-1:]), (_EARLIEST, dated[:1])):
+        if words.search(question):
+            return tuple(one for one in documents if not chosen or chosen[0] in periods[one.id])
+    asked = _periods(question)
+    if not asked:
+        return (*documents,)
+    same = [one for one in documents if asked & periods[one.id]]
+    if not same:
+        in_years = {period.year for period in asked}
+        same = [one for one in documents if in_years & {period.year for period in periods[one.id]}]
+    if not same:
+        last_year = max(period.year for period in asked)
+        later = [period.year for of_document in periods.values() for period in of_document if period.year > last_year]
+        nearest = min(later, default=0)
+        same = [one for one in documents if nearest in {period.year for period in periods[one.id]}]
+    return (*(same or documents),)

@@ -8,7 +8,7 @@ from rag import errors, retrieval, tracing, types
 from rag.answering.generation.model_answer import Stop, final_answer, never_stop
 from rag.engine.questions import explanation
 from rag.engine.questions.answerer import Answerer
-from rag.engine.questions.search import Search, whole_documents
+from rag.engine.questions.search import Search, restrict_to_named, whole_documents
 from rag.engine.questions.suggestions import Suggestions
 from rag.engine.request_parsing import parse, request_key_errors, restrict_to_document, restrict_to_documents
 from rag.engine.workspace import Workspace
@@ -36,7 +36,9 @@ class Questions:
         request = parse(types.SearchRequest, request)
         with request_key_errors(request.auth), tracing.span("search") as step:
             index = self._workspace.requested_index(request.index_name)
-            found = Search(self._workspace, index, request).run(retrieval.Query(request.query))
+            request, passage_text, _ = restrict_to_named(self._workspace, index, request, request.query)
+            query = retrieval.Query(request.query, passage_text=passage_text)
+            found = Search(self._workspace, index, request).run(query)
             step.add(top_k=found.top_k, mode=found.mode, returned=len(found.results))
             return found
 

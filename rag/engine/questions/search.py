@@ -3,17 +3,51 @@
 import contextlib
 import itertools
 import time
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from rag import errors, providers, retrieval, types, vocabulary
 from rag.answering.extraction.summary import to_hit
 from rag.answering.generation.context import ReadDocuments
 from rag.engine.library import saved_filters
+from rag.engine.questions.document_mentions import find_mentions, without_names
+from rag.engine.request_parsing import restrict_to_documents
 from rag.engine.workspace import Workspace
+
+Request = TypeVar("Request", bound=types.RetrievalRequest)
+
+
+class Restricted(NamedTuple, Generic[Request]):
+    """A request restricted to the documents that its question names, and the text to search their passages for."""
+
+    request: Request
+    passage_text: str
+    named: Mapping[uuid.UUID, str]
+
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.postprocessor.types import BaseNodePostprocessor
+
+
+def restrict_to_named(workspace: Workspace, index: types.Index, request: Request, question: str) -> Restricted[Request]:
+    """Restrict a request to the documents that its question names, unless the request says not to.
+
+    The name of a single thing is left out of the text that is searched for.
+    """
+    options = saved_filters.resolve_saved_filter(workspace.store, request).retrieval
+    if not options.routing:
+        return Restricted(request, question, {})
+    documents = workspace.store.documents.subjects(types.Scope(index_id=index.id, filters=options.filters))
+    mentions = [mention for mention in find_mentions(question, documents) if mention.is_certain]
+    named = {document.id: document.name for mention in mentions for document in mention.documents}
+    if not named:
+        return Restricted(request, question, {})
+    are_same = len({frozenset(one.id for one in mention.documents) for mention in mentions}) == 1
+    text = without_names(question, mentions) if are_same else question
+    if len(named) == len(documents):  # nothing to choose from
+        return Restricted(request, text, {})
+    return Restricted(restrict_to_documents(request, named), text, named)
 
 
 class Search:

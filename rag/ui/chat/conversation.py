@@ -36,6 +36,9 @@ REFUSED = "refused-question"
 """Session key of a question that could not be asked, and the reason."""
 TITLE_CHARS = 60
 """Length of the part of a question that titles a conversation."""
+MAX_NAMED = 4
+"""Maximum number of documents to list as asked."""
+
 POLL_SECONDS = 0.25
 SLOW_POLL_SECONDS = 1.0
 SLOW_SECONDS = 3.0
@@ -172,8 +175,7 @@ def _show_message(
         if has_actions:
             question_actions(message, partial(_ask, document_ids=document_ids))
     elif message.response is not None:
-        if message.response.question:
-            st.caption(_("Understood as: {question}", question=escape(message.response.question)))
+        _show_understanding(message, document_ids if has_actions else None)
         show_answer(
             message.response,
             message.id,
@@ -190,6 +192,28 @@ def _show_message(
         st.caption(_("Stopped before the end: this is what was written until then. It is not checked."))
         if has_actions:
             answer_actions(message, partial(_ask_again, document_ids))
+
+
+def _show_understanding(message: types.ChatMessage, document_ids: tuple[uuid.UUID, ...] | None) -> None:
+    """Show how a question was understood, and offer to ask it as it is written; not without `document_ids`."""
+    response = message.response
+    named = [*response.retrieval.named.values()] if response else []
+    if response is None or not (response.question or named):
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        if response.question:
+            st.caption(_("Understood as: {question}", question=escape(response.question)))
+        if named:
+            shown = ", ".join(map(escape, named[:MAX_NAMED])) + (" …" if len(named) > MAX_NAMED else "")
+            st.caption(_("Asked: {documents}", documents=shown), help=_("The question names what these are about."))
+        if document_ids is not None and st.button(
+            _("Ask as written"),
+            key=f"as-written-{message.id}",
+            type="tertiary",
+            icon=":material/close:",
+            help=_("Ask all documents the question as it is written, without the conversation before it."),
+        ):
+            _ask_again(document_ids, message, None, None, as_written=True)
 
 
 def _follow_ups(messages: Sequence[types.ChatMessage], document_ids: tuple[uuid.UUID, ...]) -> str | None:
@@ -237,7 +261,12 @@ def _ask(question: str, beside: uuid.UUID | None = None, *, document_ids: tuple[
 
 
 def _ask_again(
-    document_ids: tuple[uuid.UUID, ...], message: types.ChatMessage, model: str | None, top_k: int | None
+    document_ids: tuple[uuid.UUID, ...],
+    message: types.ChatMessage,
+    model: str | None,
+    top_k: int | None,
+    *,
+    as_written: bool = False,
 ) -> None:
     """Regenerate an answer; the existing one stays as an earlier version."""
     turns = session.engine().chats.messages(message.conversation_id)
@@ -251,6 +280,7 @@ def _ask_again(
         beside=message.id,
         model=model,
         top_k=top_k,
+        as_written=as_written,
     )
 
 
@@ -263,6 +293,7 @@ def _write(
     beside: uuid.UUID | None = None,
     model: str | None = None,
     top_k: int | None = None,
+    as_written: bool = False,
 ) -> None:
     """Start writing the answer to a question, unless one is being written in the chat.
 
@@ -280,6 +311,9 @@ def _write(
             model=model,
             top_k=top_k,
         )
+        if as_written:  # neither completed from the conversation nor restricted to the documents that it names
+            options = request.retrieval.model_copy(update={"routing": False})
+            request = request.model_copy(update={"history": (), "retrieval": options})
         if beside is None:
             return request
         # asking again must not return the cached answer

@@ -20,6 +20,15 @@ STATUSES = {name: status for status, (_icon, name) in document_table.STAGES.item
 """What the field of statuses offers."""
 EARLIEST, LATEST = dt.date(1500, 1, 1), dt.date(2200, 1, 1)
 
+KINDS = {
+    "annual_report": N_("Company report"),
+    "contract": N_("Contract"),
+    "manual": N_("Manual"),
+    "paper": N_("Paper"),
+    "statute": N_("Law"),
+}
+"""What the kinds of documents are called."""
+
 
 # --- Filters ----------------------------------------------------------------------------------------
 
@@ -126,20 +135,51 @@ def _edit_one(document: types.Document) -> None:
         "title": st.text_input(_("Title"), document.title or ""),
         "author": st.text_input(_("Author"), document.author or ""),
         "dated": st.date_input(_("Date"), document.dated, EARLIEST, LATEST, format=date_format()),
+        "subject": _subject_fields(document.subject),
         "tags": tuple(_tags_field(_("Tags"), document.tags)),
     }
     fields["disabled"] = not st.toggle(
         _("Include in search"), not document.disabled, help=_("When off, it is left out of every search.")
     )
-    st.caption(_("Leave title, author or date empty to use the file's own. The file name extension stays the same."))
+    st.caption(
+        _(
+            "Leave title, author, date or what it is about empty to use what was read in the file. The file name "
+            "extension stays the same."
+        )
+    )
     if st.button(_("Save"), type="primary", icon=":material/check:"):
         changed = {
             field: value or None if field in ("title", "author") else value
             for field, value in fields.items()
             if (value or None) != (getattr(document, field) or None)
         }
+        if changed.get("subject") == types.Subject():
+            changed["subject"] = None
         session.engine().documents.edit(document.id, types.DocumentEdit(**changed))
         st.rerun()
+
+
+def _subject_fields(subject: types.Subject) -> types.Subject:
+    """Show the fields of what a document is about; questions that name one of these names are asked of it."""
+    names = st.multiselect(
+        _("About"),
+        subject.names,
+        list(subject.names),
+        accept_new_options=True,
+        placeholder=_("Type names: a company, a product, a short title"),
+        help=_("A question that has one of these names is asked of this document."),
+    )
+    with st.container(horizontal=True):
+        kinds = [*KINDS]
+        kind = st.selectbox(
+            _("Kind of document"),
+            kinds,
+            kinds.index(subject.kind) if subject.kind in KINDS else None,
+            format_func=lambda key: _(KINDS[key]),
+            placeholder=_("None"),
+        )
+        period = st.text_input(_("Period"), subject.period or "", placeholder=_("Such as 2023, or Q3 2023"))
+    return types.Subject(names=tuple(names), kind=kind, period=period.strip() or None)
 
 
 def _edit_many(documents: Sequence[types.Document]) -> None:

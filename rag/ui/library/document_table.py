@@ -69,6 +69,7 @@ DOCUMENTS = (
     Column("version", N_("Version"), "version"),
     Column("inside", N_("In"), sorts=False),
     Column("status", N_("Status"), "status"),
+    Column("about", N_("About"), sorts=False),
     Column("tags", N_("Tags"), "tags"),
     Column("pages", N_("Pages"), "number"),
     Column("title", N_("Title")),
@@ -87,7 +88,15 @@ TRASH = (
     Column("size", N_("Size"), "size"),
     Column("added", N_("Deleted"), "moment"),
 )
-EMPTY_VALUES: dict[str, Any] = {"version": 1, "inside": "", "tags": (), "title": "", "author": "", "dated": None}
+EMPTY_VALUES: dict[str, Any] = {
+    "version": 1,
+    "inside": "",
+    "about": "",
+    "tags": (),
+    "title": "",
+    "author": "",
+    "dated": None,
+}
 """Values for which a rare column is empty; it is hidden if all rows are empty."""
 
 
@@ -229,6 +238,7 @@ def row(document: types.Document) -> dict[str, Any]:
         "title": document.title or "",
         "author": document.author or "",
         "dated": document.dated and document.dated.isoformat(),
+        "about": ", ".join(filter(None, (*document.subject.names[:1], document.subject.period))),
         "tags": document.tags,
         "kind": _(KIND_NAMES.get(document.mime_type, "")) or kind,
         "inside": document.container_name or "",

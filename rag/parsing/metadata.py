@@ -42,7 +42,8 @@ _FORM = re.compile(rf"form{_NUMBER}", re.IGNORECASE)
 _PART = re.compile(
     rf"(part|item|exhibit|schedule|annex|appendix|section|chapter|page){_NUMBER}|(table of )?contents|index"
     r"|cover( page)?|(execution|conformed|final) (copy|version)|(strictly )?confidential|draft"
-    r"|(annual |quarterly |current )?report|hearing|opinion|order|complaint",
+    r"|(annual |quarterly |current )?report|hearing|opinion|order|complaint|abstract|introduction|summary"
+    r"|(user|owner['’]?s?|operating|service|instruction)s?['’]? (manual|guide|instructions)",
     re.IGNORECASE,
 )
 _AUTHORITY = re.compile(
@@ -57,6 +58,10 @@ _PART_OF_MORE = re.compile(
     r"^(?:(\d+|[IVX]+|[A-Z])[.)] .*|(in|for|before|of|to|by|between) the( \S+){0,3}|.*[:,])", re.IGNORECASE
 )
 """A numbered section, or a part of a sentence that spans lines."""
+_GOES_ON = re.compile(
+    r"\s(?:of|for|and|the|in|to|with|on|an?|by|from|at|or|via|using|&|von|für|und|der|die|des)$", re.IGNORECASE
+)
+"""The end of a line that no title ends with."""
 _NAME_LABEL = re.compile(r"\((exact |full |legal )?name\b", re.IGNORECASE)
 
 
@@ -113,6 +118,13 @@ def find_title(metadata_title: str | None, blocks: Sequence[types.TextBlock]) ->
     ]
     ranked = sorted(headings, key=lambda block: (block.level or 0, block.page_number))
     names = [" ".join(block.text.split()) for block in ranked]
+    for place, (block, following) in reversed([*enumerate(pairwise(ranked))]):
+        # a title of two lines that ends its first with "of" or "for"
+        if _GOES_ON.search(names[place]) and (block.level, block.page_number) == (
+            following.level,
+            following.page_number,
+        ):
+            names[place] = f"{names[place]} {names[place + 1]}"
     return next(iter([*_labelled_names(first), *filter(_is_specific, names)]), None)
 
 

@@ -49,6 +49,9 @@ def test_a_title_given_by_a_person_stays(title: str) -> None:
         "Table of Contents",
         "UNITED STATES SECURITIES AND EXCHANGE COMMISSION",
         "UNITED STATES OF AMERICA",
+        "Abstract",
+        "Owner's Manual",
+        "User Guide",
     ],
 )
 def test_what_many_files_have_in_common_is_no_title(title: str | None) -> None:
@@ -102,3 +105,9 @@ def test_a_name_stands_right_over_its_label(label: str, distance: float, page: i
     name = heading("Acme plc", level=3, box=Rect(0, 100, 90, 112))
     under = heading(label, level=3, page=page, box=Rect(0, 112 + distance, 90, 124 + distance))
     assert find_title(None, [heading("Large"), name, under]) == expected
+
+
+def test_a_title_goes_on_in_the_next_heading_after_a_word_that_ends_no_title() -> None:
+    found = [heading("The Nests of"), heading("Herons and"), heading("Egrets"), heading("Abstract")]
+    assert find_title(None, found) == "The Nests of Herons and Egrets"
+    assert find_title(None, [heading("The Nests of"), heading("Herons", level=2)]) == "The Nests of"

@@ -96,7 +96,7 @@ def learn_subject(name: str, title: str | None, lines: Sequence[types.Line]) -> 
     text = "\n".join(line.text for line in lines)
     kind = vocabulary.marked_kind(" ".join([name.replace("_", " "), title or "", *front]))
     organisations = [*_organisations(front, lines, text)]
-    names = [*_from_title(title, text), *organisations, *_from_file_name(name, text), *_parties(first_page)]
+    names = [*organisations, *_from_title(title, text), *_from_file_name(name, text), *_parties(first_page)]
     if not organisations:
         names += _most_repeated(front, text)
     if not word_forms(title or "") and (kind == "manual" or not names):

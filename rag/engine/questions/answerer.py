@@ -156,13 +156,13 @@ class Answerer:
         self._understand()
         if self._unrestricted is None:
             return self._stream_understood()
-        events = [*self._stream_understood()]
-        answer = next(event for event in reversed(events) if isinstance(event, types.AnswerResponse))
-        if answer.status == "ok":
-            return (event for event in events)
-        other = Answerer(self.workspace, self.index, self._unrestricted, stop=self.stop)  # it is about something else
-        other._rewritten = self._rewritten
-        return other.stream()
+        answer = final_answer(self._stream_understood())
+        if answer.status != "ok":  # it may be about something else
+            other = Answerer(self.workspace, self.index, self._unrestricted, stop=self.stop)
+            other._rewritten = self._rewritten
+            elsewhere = final_answer(other.stream())
+            answer = elsewhere if elsewhere.status == "ok" else answer
+        return single_answer(answer)
 
     def _stream_understood(self) -> Events:
         question = self.request.question

@@ -102,7 +102,7 @@ def serve(
         curl localhost:3001/ask --json '{"question": "What were net sales in 2023?"}'
         RAG_API_KEY=... pagelight serve --host 0.0.0.0 --port 80
     """
-    from rag.api import server
+    from rag.api import app as rest_api
     from rag.worker import keep_running
 
     with open_engine() as engine:

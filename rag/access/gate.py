@@ -5,7 +5,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from rag import errors, types
-from rag.access.bearer_tokens import TokenVerifier
+from rag.access.oidc import TokenVerifier
 from rag.access.rate_limits import RateLimiter
 from rag.hosts import host_name, is_loopback
 

@@ -1,20 +1,21 @@
-"""The FastAPI application: routes, middleware and shared state."""
+"""The FastAPI application: routes, middleware and shared state, and its server, uvicorn."""
 
 import logging
 from importlib import metadata
 
 import anyio
+import uvicorn
 from fastapi import FastAPI
 from fastapi.middleware.cors import CORSMiddleware
 
 from rag import observability
-from rag.access.gate import Gate
+from rag.access.gate import Gate, require_key
+from rag.access.rate_limits import MAX_CONNECTIONS
 from rag.api import error_responses, limits
 from rag.api.metrics import InstallationMetrics
 from rag.api.routes import (
     admin,
     answers,
-    collections,
     conversations,
     documents,
     indexes,
@@ -26,8 +27,12 @@ from rag.api.routes import (
     team,
 )
 from rag.engine import Installation
+from rag.foreign_pages import ForeignPageGuard
 
 requests = logging.getLogger("rag.api.requests")
+
+KEEP_ALIVE_SECONDS = 30
+SHUTDOWN_SECONDS = 10
 
 DESCRIPTION = """Chat with your PDFs: every claim of an answer comes with its verbatim quote and the boxes of these
 words on the page. Send your key as `x-api-key` or as a bearer token. A key allows what both its permissions and the
@@ -59,7 +64,7 @@ def create_app(installation: Installation, *, needs_key: bool = False) -> FastAP
     app.state.questions = limits.FairSemaphore(config.rag_max_questions)
     app.state.searches = limits.FairSemaphore(limits.SEARCHES_AT_ONCE)
     modules = (
-        *(status, questions, collections, documents, indexes),
+        *(status, questions, documents, indexes),
         *(jobs, matrices, conversations, answers, tags_and_filters, team, admin),
     )
     for module in modules:
@@ -80,3 +85,26 @@ def create_app(installation: Installation, *, needs_key: bool = False) -> FastAP
         )
     app.add_middleware(observability.RequestLogger, metrics=metrics, logger=requests)
     return app
+
+
+def serve(installation: Installation, host: str, port: int) -> None:
+    """Answer requests until SIGINT or SIGTERM; the log is JSON on stderr, a line per request.
+
+    Raises:
+        errors.ConfigError: other machines can reach `host`, and there is no key.
+    """
+    require_key(installation, host)
+    observability.log_as_json()
+    uvicorn.run(
+        ForeignPageGuard(create_app(installation)),
+        host=host,
+        port=port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        forwarded_allow_ips=installation.config.forwarded_allow_ips,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+        http="h11",  # which limits the size of heads
+        limit_concurrency=MAX_CONNECTIONS,
+    )

@@ -1,7 +1,7 @@
 """Export answers, conversations and matrices with their evidence."""
 
 from rag.export.formats import FORMATS, ExportFormat, FileFormat, write
-from rag.export.html import inert_markdown
+from rag.export.markdown import inert_markdown
 from rag.export.marks import (
     Translate,
     append,
@@ -14,6 +14,5 @@ from rag.export.marks import (
     summary_of,
     written_mark,
 )
-from rag.export.matrix import matrix_csv, matrix_xlsx
 from rag.export.report import Claim, Evidence, Report, Turn, claims_of, marked_answer
-from rag.export.spreadsheets import to_csv
+from rag.export.spreadsheets import matrix_csv, matrix_xlsx, to_csv

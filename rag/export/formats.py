@@ -4,9 +4,8 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from rag import parsing
-from rag.export.html import to_html
 from rag.export.labels import Labels
-from rag.export.markdown import to_clipping, to_markdown, to_text
+from rag.export.markdown import to_clipping, to_html, to_markdown, to_text
 from rag.export.marks import Translate
 from rag.export.report import Report
 from rag.export.spreadsheets import to_workbook

@@ -1,4 +1,4 @@
-"""Write XLSX and CSV tables; no cell becomes a formula, whatever its text."""
+"""Write reports and matrices as XLSX and CSV tables; no cell becomes a formula, whatever its text."""
 
 import csv
 import io
@@ -8,7 +8,9 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from rag import types
 from rag.export.labels import Labels
+from rag.export.marks import Translate
 from rag.export.report import Evidence, Report
 from rag.messages import N_
 
@@ -27,7 +29,23 @@ COLUMNS = (
     (N_("Lines"), 12),
     ("SHA-256", 20),
 )
-"""Heading and width, in characters, of each column."""
+"""Heading and width, in characters, of each column of a report."""
+NOT_FOUND = N_("not found")
+FAILED = N_("failed")
+MATRIX_EVIDENCE = (
+    (N_("Document"), 28),
+    (N_("Question"), 40),
+    (N_("Answer"), 48),
+    (N_("Verdict"), 14),
+    (N_("Conflict"), 28),
+    (N_("State"), 14),
+    (N_("Quote"), 60),
+    (N_("Page"), 8),
+    (N_("Printed page"), 12),
+    (N_("Version"), 9),
+    ("SHA-256", 20),
+)
+"""Heading and width of each column of the evidence of a matrix."""
 MAX_CELL_CHARS = 32_767
 """The limit of spreadsheet programs."""
 LINE_PT = 13.5
@@ -128,3 +146,63 @@ def to_csv(rows: Iterable[Iterable[str]]) -> str:
     written = io.StringIO()
     csv.writer(written).writerows([_COMPUTED.sub(r"'\1", text) for text in row] for row in rows)
     return written.getvalue()
+
+
+def matrix_xlsx(filled: types.FilledMatrix, say: Translate = str) -> bytes:
+    """Write a workbook of two sheets: the matrix, and the evidence of each cell; `say` translates labels.
+
+    The matrix has a row for each document and a column for each question.
+    """
+    questions = [(question.text, 36) for question in filled.matrix.questions]
+    table = Sheet(say(N_("Matrix")), [(say(N_("Document")), 28), *questions], _matrix_rows(filled, say))
+    columns = [(say(heading), width) for heading, width in MATRIX_EVIDENCE]
+    evidence = [
+        [document.name, question.text, *_cell_evidence(shown, say)]
+        for document in filled.documents
+        for number, question in enumerate(filled.matrix.questions)
+        if (shown := filled.at(document, number)) is not None
+    ]
+    return to_sheets([table, Sheet(say(N_("Evidence")), columns, evidence)])
+
+
+def matrix_csv(filled: types.FilledMatrix, say: Translate = str) -> bytes:
+    """Write the matrix without evidence as CSV in UTF-8 with a byte order mark."""
+    heading = [say(N_("Document")), *(question.text for question in filled.matrix.questions)]
+    return to_csv([heading, *_matrix_rows(filled, say)]).encode("utf-8-sig", errors="replace")
+
+
+def _matrix_rows(filled: types.FilledMatrix, say: Translate) -> list[list[str]]:
+    numbers = range(len(filled.matrix.questions))
+    return [
+        [document.name, *(_cell_text(filled.at(document, number), say) for number in numbers)]
+        for document in filled.documents
+    ]
+
+
+def _cell_text(shown: types.ShownCell | None, say: Translate) -> str:
+    """Format a cell: the answer, its page and remarks; nothing while it waits."""
+    if shown is None:
+        return ""
+    cell = shown.cell
+    if cell.status == "not_found":
+        text = say(NOT_FOUND)
+    elif cell.status == "failed":
+        text = f"{say(FAILED)}: {say(cell.reason or '')}"
+    else:
+        page = N_("p. {page}").format(page=cell.page_label or cell.page_number)
+        text = f"{cell.answer} [{say(page)}]"
+    notes = [say(shown.conflict)] if shown.conflict else []
+    notes += [say(N_("the document has changed since"))] if shown.is_stale else []
+    return f"{text} ({'; '.join(notes)})" if notes else text
+
+
+def _cell_evidence(shown: types.ShownCell, say: Translate) -> Sequence[object]:
+    cell = shown.cell
+    return [
+        cell.answer or (say(cell.reason) if cell.reason else None),
+        say(cell.assurance) if cell.assurance else None,
+        say(shown.conflict) if shown.conflict else None,
+        say(N_("stale") if shown.is_stale else cell.status.replace("_", " ")),
+        *(cell.quote, cell.page_number, cell.page_label or (str(cell.page_number) if cell.page_number else None)),
+        *(cell.version, cell.sha256),
+    ]

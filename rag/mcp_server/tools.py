@@ -1,7 +1,7 @@
 """The tools of the MCP server."""
 
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,12 +11,11 @@ from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import BeforeValidator, Field
 
 from rag import errors, types
-from rag.access.name_lookup import require_index
+from rag.access.name_lookup import find_documents, require_index
 from rag.contract import FoundChunk
 from rag.export import marked_answer
-from rag.mcp_server import passages, text_output
-from rag.mcp_server.passages import OpenPassage
-from rag.mcp_server.results import Answer, Documents, Passages, PassageText
+from rag.mcp_server import text_output
+from rag.mcp_server.results import Answer, Documents, OpenPassage, Passages, PassageText, open_passage
 
 if TYPE_CHECKING:
     from rag.engine import RAGEngine
@@ -85,7 +84,7 @@ class Tools:
         """
         with self._engine(context, index) as engine:
             index = require_index(engine, index)
-            ids = passages.document_ids(engine, index, documents)
+            ids = _document_ids(engine, index, documents)
             options = types.RetrievalOptions(
                 top_k=top_k, filters=types.Filters(document_ids=ids, tags=tuple(tags or ()))
             )
@@ -112,7 +111,7 @@ class Tools:
         """
         with self._engine(context, index) as engine:
             index = require_index(engine, index)
-            ids = passages.document_ids(engine, index, documents)
+            ids = _document_ids(engine, index, documents)
             options = types.RetrievalOptions(filters=types.Filters(document_ids=ids, tags=tuple(tags or ())))
             response = engine.answer(types.AnswerRequest(question=question, index_name=index, retrieval=options))
         annotate(context, usage=response.usage)
@@ -141,7 +140,7 @@ class Tools:
         """
         with self._engine(context) as users_engine:
             engine = users_engine.for_document(document_id)
-            opened = passages.open_passage(engine, document_id, passage_id=passage_id, page=page, quote=quote)
+            opened = open_passage(engine, document_id, passage_id=passage_id, page=page, quote=quote)
             picture = [_picture(engine, opened)] if image else []
         text = PassageText.of(opened)
         return _result(text, text_output.passage(text), *picture)
@@ -175,6 +174,16 @@ class Tools:
             yield self._engine_of(context).for_index(index)
         except errors.Error as error:
             raise ToolError(error.message) from error
+
+
+def _document_ids(engine: "RAGEngine", index_name: str, names: Sequence[str] | None) -> tuple[uuid.UUID, ...]:
+    """Return the ids of the documents with these ids or names; none given means all: ().
+
+    Raises:
+        errors.NotFoundError: a name matches no document; the message suggests similar names.
+    """
+    documents = find_documents(engine, index_name, names or (), advice="Call list_documents.")
+    return tuple(document.id for document in documents)
 
 
 def _picture(engine: "RAGEngine", opened: OpenPassage) -> mcp_types.ImageContent:

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
         reading_cost,
         reading_seconds,
         remaining_tokens,
+        strip_reasoning,
     )
     from rag.providers.oidc_tokens import OpenIdProvider
     from rag.providers.provider_catalogue import LOCAL, Embed, EmbeddingModel, Provider
-    from rag.providers.reasoning import strip_reasoning
     from rag.providers.registry import EXTRACTIVE, EmbeddingCapabilities, Registry
     from rag.providers.vendor_models import wrap_custom_embedding
     from rag.providers.web_files import WebDownloader, WebFile, is_public

@@ -1,6 +1,9 @@
-"""Call models: embed texts, complete prompts, read context windows and prices."""
+"""Call models: embed texts, complete prompts without their reasoning, read context windows, prices and speeds."""
 
+import re
+import threading
 import time
+from collections import deque
 from collections.abc import Generator, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, NamedTuple
@@ -11,8 +14,6 @@ from llama_index.core.llms import LLM, ChatMessage
 
 from rag import errors, types
 from rag.providers.embedded_models import count_tokens, estimate_max_tokens
-from rag.providers.reading_speed import READING_SPEEDS
-from rag.providers.reasoning import ReasoningFilter, strip_reasoning
 from rag.providers.vendor_models import VendorLLM, is_cut_off, is_output
 
 SMALL_PARAMETERS = 12e9
@@ -27,6 +28,27 @@ REFUSED_SCHEMA = (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY, HTTPS
 
 MESSAGE_TOKENS = 16
 """Upper limit of the tokens that a chat template adds to a message."""
+
+READING_SECONDS = 30.0
+"""Longest time that a model may read before its first word."""
+
+UNKNOWN_TOKENS = 2000
+"""Tokens of the first prompts, whose speed is not known."""
+
+LEAST_TOKENS = 600
+"""Tokens that even the slowest model gets: the instructions and the best passage."""
+
+MEASURED_PROMPTS = 5
+"""Last prompts that count. A server that kept the beginning of a prompt reads it at once, so the slowest decides."""
+
+LEAST_MEASURED_TOKENS = 200
+"""Shorter prompts say more about the server's delay than about its speed."""
+
+_NAMES = ("think", "thinking", "thought", "reasoning")
+_OPEN = re.compile(rf"\s*<(?:{'|'.join(_NAMES)})>", re.IGNORECASE)
+_TAGS = tuple(f"<{name}>" for name in _NAMES)
+_CLOSE = re.compile(rf"</(?:{'|'.join(_NAMES)})>", re.IGNORECASE)
+"""Tags around the reasoning that a model writes before its answer, unless its server moves it to a field of its own."""
 
 
 class StreamEnd(NamedTuple):
@@ -140,3 +162,70 @@ def complete(llm: LLM, messages: Sequence[ChatMessage], schema: Mapping[str, Any
             raise
         response = llm.chat(messages)
     return strip_reasoning(response.message.content or "").strip()
+
+
+def strip_reasoning(text: str) -> str:
+    """Return the answer in a whole output, "" if it ends before the answer begins."""
+    answer = _CLOSE.split(text)[-1]
+    return "" if _OPEN.match(answer) else answer
+
+
+class ReasoningFilter:
+    """Remove the reasoning from an output that comes piece by piece.
+
+    Some chat templates contain the opening tag, so that the output has only the closing one. Such reasoning is
+    recognised only at its end: it passes, with its closing tag.
+    """
+
+    def __init__(self) -> None:
+        """Expect the beginning of the output."""
+        self._held: str | None = ""
+
+    def feed(self, text: str) -> str:
+        """Add a piece; return what belongs to the answer."""
+        if self._held is None:
+            return text
+        self._held += text
+        start = self._held.lstrip().lower()
+        may_open = any(tag.startswith(start) and tag != start for tag in _TAGS)  # white space, or a part of a tag
+        if may_open or (_OPEN.match(self._held) and not _CLOSE.search(self._held)):
+            return ""
+        return self.finish()
+
+    def finish(self) -> str:
+        """Return the rest at the end of the output."""
+        held, self._held = self._held, None
+        return strip_reasoning(held) if held and _OPEN.match(held) else held or ""
+
+
+class ReadingSpeeds:
+    """How fast the models of this machine read their prompts: tokens per second by model, from the answers they gave.
+
+    A model on a processor reads some tens of tokens a second: ten pages are minutes before its first word. So the speed
+    decides how much of the sources it gets.
+    """
+
+    def __init__(self) -> None:
+        self._speeds: dict[str, deque[float]] = {}
+        self._lock = threading.Lock()
+
+    def record(self, model: str, tokens: int, seconds: float) -> None:
+        """Record that `model` read a prompt of so many tokens in so many seconds."""
+        if tokens < LEAST_MEASURED_TOKENS or seconds <= 0:
+            return
+        with self._lock:
+            self._speeds.setdefault(model, deque(maxlen=MEASURED_PROMPTS)).append(tokens / seconds)
+
+    def slowest(self, model: str) -> float | None:
+        """Return the lowest of the last speeds, None before the first."""
+        with self._lock:
+            return min(self._speeds.get(model, ()), default=None)
+
+    def budget(self, model: str) -> int:
+        """Return the tokens of a prompt that `model` reads in time."""
+        speed = self.slowest(model)
+        return UNKNOWN_TOKENS if speed is None else max(int(speed * READING_SECONDS), LEAST_TOKENS)
+
+
+READING_SPEEDS = ReadingSpeeds()
+"""The speeds of this process."""

@@ -1,16 +1,20 @@
 """The connections to model vendors and servers: their settings, and what their models need that no list tells.
 
-Names of models are typed freely; prices and context windows come from `rag.providers.list_prices`. The parameters of
-model families and the prompts of embedding models were checked in November 2026 against developers.openai.com,
-ai.google.dev and the models' cards.
+Names of models are typed freely; prices and context windows are looked up in the installed package genai-prices,
+without a network. The parameters of model families and the prompts of embedding models were checked in November 2026
+against developers.openai.com, ai.google.dev and the models' cards.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
 from rag import types
+
+if TYPE_CHECKING:  # the data take a quarter of a second to load
+    from genai_prices.types import PriceCalculation
 
 REASONING_TOKENS = 4096
 """Added to the output limit, as vendors count hidden reasoning against it."""
@@ -230,3 +234,27 @@ FORMER = {
 
 None stands for a Gemini connection.
 """
+
+
+def list_price(provider: Provider, base_url: str | None, model: str, usage: types.Usage) -> float | None:
+    """Return the dollars for `usage` by the vendor's list price, None if it is unknown; gateways may charge others."""
+    calculation = _calculate(provider, base_url, model, usage)
+    return float(calculation.total_price) if calculation else None
+
+
+def listed_context_window(provider: Provider, base_url: str | None, model: str) -> int | None:
+    """Return the listed limit of tokens, prompt and answer together; None if unknown."""
+    calculation = _calculate(provider, base_url, model, types.Usage())
+    return calculation.model.context_window if calculation else None
+
+
+def _calculate(provider: Provider, base_url: str | None, model: str, usage: types.Usage) -> "PriceCalculation | None":
+    import genai_prices
+
+    counts = genai_prices.Usage(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens)
+    try:
+        if provider.price_list:
+            return genai_prices.calc_price(counts, model, provider_id=provider.price_list)
+        return genai_prices.calc_price(counts, model, provider_api_url=base_url or "")
+    except LookupError:
+        return None

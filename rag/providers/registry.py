@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from rag import errors, types
 from rag.config import Config
 from rag.messages import N_
-from rag.providers import clients, list_prices, local_servers
+from rag.providers import clients, local_servers
 from rag.providers.provider_catalogue import (
     FORMER,
     GEMINI,
@@ -23,6 +23,8 @@ from rag.providers.provider_catalogue import (
     EmbeddingModel,
     Protocol,
     Provider,
+    list_price,
+    listed_context_window,
 )
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
@@ -219,7 +221,7 @@ class Registry:
             clients.open_llm(connection, name, family, options),
             _boundary(connection),
             window=partial(_context_window, connection, name, config),
-            cost=partial(list_prices.cost, provider, connection.base_url, name),
+            cost=partial(list_price, provider, connection.base_url, name),
             count_parameters=partial(local_servers.count_parameters, connection.base_url or "", name)
             if is_local
             else None,
@@ -387,7 +389,7 @@ def _context_window(connection: clients.ProviderConnection, model: str, config: 
     provider, url = connection.provider, connection.base_url
     window = config.rag_context_window
     if window is None and provider is not OLLAMA:
-        window = list_prices.context_window(provider, url, model)
+        window = listed_context_window(provider, url, model)
     if window is None and _runs_open_models(provider):
         window = local_servers.context_window(provider, url or "", model)
     return window or provider.context_window

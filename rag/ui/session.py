@@ -7,7 +7,7 @@ import uuid
 import streamlit as st
 
 from rag import answering, errors, lazy_imports, retrieval, types, worker
-from rag.access import oidc_claims
+from rag.access import oidc
 from rag.engine import Installation, RAGEngine
 from rag.ui.language import _
 from rag.ui.viewer import page_server
@@ -68,7 +68,7 @@ def login() -> types.Identity | None:
         errors.AuthError: the provider does not identify the user.
     """
     user = st.user.to_dict()
-    return oidc_claims.identity(user, installation().config) if user.get("is_logged_in") else None
+    return oidc.identity(user, installation().config) if user.get("is_logged_in") else None
 
 
 def user_id() -> str | None:

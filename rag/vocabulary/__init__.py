@@ -1,6 +1,5 @@
 """Domain vocabularies, formulas, periods, references and landmarks in questions and documents."""
 
-from rag.vocabulary.common_questions import document_terms
 from rag.vocabulary.document_kinds import DocumentKind, document_kinds, marked_kind
 from rag.vocabulary.formulas import (
     Expression,
@@ -19,6 +18,7 @@ from rag.vocabulary.query_widening import Widened, Widener, Widening, widener
 from rag.vocabulary.question_words import (
     QuestionTemplates,
     any_of,
+    document_terms,
     question_sets,
     question_templates,
     reason_language,

@@ -1,4 +1,7 @@
-"""Question words and phrases by language (`rag/vocabulary/talk`), and sample questions (`rag/vocabulary/questions`)."""
+"""Question words and phrases by language (`rag/vocabulary/talk`), and sample questions (`rag/vocabulary/questions`).
+
+Also common questions about a company, in English and German, and the terms of their answers.
+"""
 
 import functools
 import re
@@ -98,3 +101,55 @@ def question_sets() -> tuple[types.MatrixTemplate, ...]:
     files = packaged_files("questions").items()
     sets = [types.MatrixTemplate.model_validate({"name": name, **tomllib.loads(text)}) for name, text in files]
     return tuple(sorted(sets, key=lambda template: template.title))
+
+
+SEAT = (
+    r"(?:headquarter(?:s|ed)?|(?:head|main|registered|principal(?:\s+executive)?)\s+offices?|(?:haupt|firmen)?sitz"
+    r"|hauptverwaltung)"
+)
+_ASKS_SEAT = re.compile(
+    r"^(?:(?:where|in\s+(?:which|what)\s+(?:city|town|state|country)|wo|in\s+welche[rm]\s+(?:stadt|land|ort|staat))\s+(?:is|are|ist)\s+"
+    r"(?:(?:the|its|our|their|der|die|das|ihr|unser)\s+(?:(?:company|group|firm)(?:['’]s)?\s+)?"
+    r"|(?:(?-i:[A-ZÄÖÜ])[\w.&-]*\s+)*(?-i:[A-ZÄÖÜ])[\w.&-]*(?:['’]s?)?\s+)?"
+    rf"(?:(?:corporate|global|world)\s+)?(?:{SEAT}|based)(?:\s+(?:located|of|von|der|des)\b.*)?\s*+(?:\?\s*)?"
+    rf"|wo\s+hat\s+\S.*?(?<!\s)\s+(?:ihren|seinen)\s+{SEAT}\s*+(?:\?\s*)?)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A question for the seat of the whole company, not of a region or of its employees."""
+_ASKS_BUSINESS = re.compile(
+    r"^(?:what\s+(?:does|do)\s+(?:the\s+(?:company|firm|group|business)|it|they|(?-i:[A-Z])[\w.&'’ -]*?)"
+    r"(?<!\s)\s+do\s*\??"
+    r"|what\s+(?:is|are)\s+(?:(?:the\s+)?(?:company|firm|group)['’]s|its|their|(?-i:[A-Z])[\w.& -]*['’]s?)\s+"
+    r"(?:(?:main|core|principal)\s+)?(?:business(?:es)?|line\s+of\s+business|activit(?:y|ies))\s*\??"
+    r"|what\s+(?:kind|type|sort)\s+of\s+(?:company|business|firm)\s+is\b.*"
+    r"|in\s+(?:which|what)\s+(?:line\s+of\s+)?business\s+is\b.*"
+    r"|was\s+macht\s+(?:das\s+unternehmen|die\s+(?:firma|gesellschaft)|(?-i:[A-ZÄÖÜ])[\w.&-]*)\s*\??)",
+    re.IGNORECASE | re.DOTALL,
+)
+_ASKS_EXCHANGE = re.compile(
+    r"^(?:(?:on\s+)?(?:what|which)\s+(?:stock\s+|securities\s+)?exchanges?\b.*|where\s+(?:is|are)\s.*\b(?:stock|shares|securities)\s+"
+    r"(?:listed|traded)\b.*|what\s+(?:is|are)\s.*\b(?:ticker|(?:trading|stock)\s+symbol)\b.*"
+    r"|(?:an\s+)?welche[rn]?\s+börsen?\b.*|was\s+ist\s.*(?:börsenkürzel|tickersymbol).*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_ASKS_SHARES = re.compile(
+    r"(?:how\s+many|what\s+is\s+the\s+number\s+of)\s+(?:common\s+|ordinary\s+)?shares\s+(?:of\s+(?:common\s+)?stock\s+)?"
+    r"(?:are\s+|were\s+|does\s+\S+\s+have\s+|is\s+)?outstanding\s*\??|wie\s+viele\s+aktien\s+sind\s+(?:im\s+umlauf|ausstehend)\s*\??",
+    re.IGNORECASE,
+)
+_TERMS = (
+    (_ASKS_SEAT, ("headquarters", "principal executive offices")),
+    (_ASKS_BUSINESS, ("line of business", "principally engaged in")),
+    (_ASKS_SHARES, ("number of shares outstanding as of",)),
+    (_ASKS_EXCHANGE, ("exchange on which registered", "trading symbol")),
+)
+
+
+def asks_seat(question: str) -> bool:
+    """Return whether `question` asks where a company has its seat."""
+    return _ASKS_SEAT.fullmatch(question.strip()) is not None
+
+
+def document_terms(question: str) -> tuple[str, ...]:
+    """Return terms that documents use where they answer such a question: "What does Acme do?" has none of its own."""
+    return next((terms for pattern, terms in _TERMS if pattern.fullmatch(question.strip())), ())

@@ -7,7 +7,7 @@ from llama_index.core.llms import LLM, ChatMessage
 
 from rag import providers
 from rag.config import Config
-from rag.providers import local_servers, reading_speed
+from rag.providers import local_servers, model_calls
 from rag.providers.http_connections import http_client
 from tests import vendor_servers
 from tests.vendor_servers import Slow, VendorServer, listed
@@ -112,7 +112,7 @@ def test_only_a_large_model_is_asked_for_quotes(server: VendorServer, parameters
 def test_the_smallest_models_get_few_sources_however_fast_they_read(
     server: VendorServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading_speed.ReadingSpeeds, "budget", lambda *_: 9000)
+    monkeypatch.setattr(model_calls.ReadingSpeeds, "budget", lambda *_: 9000)
     budgets = []
     for parameters in (1_543_714_304, 14_700_000_000, 0):
         server.pages["/api/show"] = {"model_info": {"general.parameter_count": parameters}}
@@ -131,10 +131,10 @@ def test_a_vendor_s_model_writes_quotes_and_reads_at_once(server: VendorServer) 
 def test_the_speed_of_a_model_here_is_measured_as_it_answers(
     server: VendorServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading_speed, "LEAST_MEASURED_TOKENS", 1)  # the server counts few
+    monkeypatch.setattr(model_calls, "LEAST_MEASURED_TOKENS", 1)  # the server counts few
     model = llm(server, rag_gen_model="ollama:measured-here")
     assert (providers.reading_budget(model), providers.reading_seconds(model, 100)) == (
-        reading_speed.UNKNOWN_TOKENS,
+        model_calls.UNKNOWN_TOKENS,
         None,
     )
     list(providers.complete_stream(model, [ChatMessage(content="a word " * 300)]))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rag import errors
-from rag.access.oidc_claims import identity
+from rag.access.oidc import identity
 from rag.config import load_config
 from rag.types import Role
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag.cli import progress
+from rag.cli import output
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("terminal")
 def test_the_bar_is_that_of_the_stage_told_of_last(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress.show(tables="Tables") as shown:
+    with output.show_progress(tables="Tables") as shown:
         shown("tables", 3, 12)
         shown.bars.refresh()
         assert "Tables" in (first := capsys.readouterr().err)
@@ -27,7 +27,7 @@ def test_the_bar_is_that_of_the_stage_told_of_last(capsys: pytest.CaptureFixture
 
 
 def test_a_file_gets_only_the_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress.show() as shown:
+    with output.show_progress() as shown:
         shown("reading", 1, 2)
         shown.print_line(("✓", "green"), "[bold]report.pdf", "2 pages")
     captured = capsys.readouterr()

@@ -8,8 +8,8 @@ import pytest
 
 from rag import export
 from rag.cli.questions.printed_answer import print_answer
-from rag.export.html import inert_markdown, to_html
 from rag.export.labels import Labels
+from rag.export.markdown import inert_markdown, to_html
 from rag.mcp_server import text_output
 from rag.mcp_server.results import Answer
 from rag.types import AnswerResponse, Sentence, Support

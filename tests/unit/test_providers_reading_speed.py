@@ -1,8 +1,8 @@
 """How much a model on this machine gets to read."""
 
-from rag.providers.reading_speed import (
+from rag.providers.model_calls import (
     LEAST_TOKENS,
-    MEASURED,
+    MEASURED_PROMPTS,
     READING_SECONDS,
     UNKNOWN_TOKENS,
     ReadingSpeeds,
@@ -26,7 +26,7 @@ def test_the_slowest_of_the_last_prompts_decides() -> None:
     speeds.record("a", tokens=1000, seconds=20.0)
     speeds.record("a", tokens=1000, seconds=0.1)  # the server still knew its beginning
     assert speeds.slowest("a") == 50.0
-    for _ in range(MEASURED):
+    for _ in range(MEASURED_PROMPTS):
         speeds.record("a", tokens=1000, seconds=1.0)
     assert speeds.slowest("a") == 1000.0
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag.providers.reasoning import ReasoningFilter, strip_reasoning
+from rag.providers.model_calls import ReasoningFilter, strip_reasoning
 
 OUTPUTS = {
     "Costs fell.": "Costs fell.",

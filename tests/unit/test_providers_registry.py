@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from rag import errors, providers
 from rag.config import Config
-from rag.providers import embedded_models, list_prices
+from rag.providers import embedded_models, provider_catalogue
 from rag.providers.provider_catalogue import OPENAI, PROVIDERS, EmbeddingModel
 from rag.types import EmbeddingSpace, GenerationOptions, Usage
 
@@ -302,11 +302,11 @@ def test_price_and_context_window_are_those_of_the_list(
     provider: str, url: str | None, model: str, is_known: bool
 ) -> None:
     row = providers.Registry().provider(provider)
-    cost = list_prices.cost(row, url, model, Usage(input_tokens=1000, output_tokens=1000))
+    cost = provider_catalogue.list_price(row, url, model, Usage(input_tokens=1000, output_tokens=1000))
     assert (cost is not None and cost > 0) is is_known
-    assert (list_prices.context_window(row, url, model) is not None) is is_known
+    assert (provider_catalogue.listed_context_window(row, url, model) is not None) is is_known
 
 
 def test_a_price_counts_tokens_read_and_written() -> None:
     usage = Usage(input_tokens=2000, output_tokens=1000)
-    assert list_prices.cost(OPENAI, None, "gpt-4.1", usage) == pytest.approx(0.012)
+    assert provider_catalogue.list_price(OPENAI, None, "gpt-4.1", usage) == pytest.approx(0.012)

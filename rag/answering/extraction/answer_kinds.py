@@ -16,7 +16,7 @@ from rag.answering.text import term_weights
 from rag.answering.text.names import is_term
 from rag.answering.text.question_parts import asks_whether
 from rag.answering.text.sentences import is_answered_by_box
-from rag.vocabulary.common_questions import SEAT, asks_seat
+from rag.vocabulary.question_words import SEAT, asks_seat
 
 NO_WORDS = frozenset[str]()
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Response
 
 from rag import types
 from rag.api.authentication import Admin
-from rag.api.lists import Items, listed
+from rag.api.responses import Items, listed
 from rag.engine.users.accounts import MAX_QUOTA_MB, Accounts, Logins
 
 router = APIRouter(prefix="/admin", tags=["admin"])

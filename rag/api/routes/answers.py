@@ -8,8 +8,7 @@ from fastapi.responses import Response
 
 from rag import types
 from rag.api.authentication import Reader, Writer
-from rag.api.downloads import attachment
-from rag.api.lists import Items, listed
+from rag.api.responses import Items, attachment, listed
 from rag.contract import AgainBody, MessageBody
 from rag.export import FORMATS, ExportFormat
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 
 from rag import types
 from rag.api.authentication import Reader, Writer
-from rag.api.lists import IndexName, Items, listed
+from rag.api.responses import IndexName, Items, listed
 from rag.contract import NOTHING_LATER, MessageBody
 
 router = APIRouter(tags=["conversations"])

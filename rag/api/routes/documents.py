@@ -11,8 +11,7 @@ from fastapi.responses import FileResponse
 
 from rag import errors, types
 from rag.api.authentication import Reader, Writer
-from rag.api.downloads import DOWNLOAD_HEADERS
-from rag.api.lists import IndexName, Items, Limit, Offset, Page, listed, page
+from rag.api.responses import DOWNLOAD_HEADERS, IndexName, Items, Limit, Offset, Page, listed, page
 
 IdempotencyKey = Annotated[
     str | None,

@@ -7,7 +7,7 @@ from fastapi import APIRouter
 
 from rag import types
 from rag.api.authentication import Reader, Writer
-from rag.api.lists import Items, listed
+from rag.api.responses import Items, listed
 from rag.contract import copy_fields
 
 Name = Annotated[str, pydantic.Field(min_length=1, max_length=200, pattern=types.STORABLE)]

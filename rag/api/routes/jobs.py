@@ -7,7 +7,7 @@ from fastapi import APIRouter, Body, Response
 
 from rag import types
 from rag.api.authentication import Reader, Writer
-from rag.api.lists import Limit, Offset, Page, page
+from rag.api.responses import Limit, Offset, Page, page
 
 router = APIRouter(tags=["jobs"])
 

@@ -8,7 +8,7 @@ from fastapi.responses import Response
 
 from rag import types, vocabulary
 from rag.api.authentication import Reader, Writer
-from rag.api.downloads import attachment
+from rag.api.responses import attachment
 from rag.contract import MatrixBody
 
 router = APIRouter(tags=["matrices"])

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path
 
 from rag import types
 from rag.api.authentication import Reader, Writer
-from rag.api.lists import IndexName
+from rag.api.responses import IndexName
 
 Name = Annotated[str, Path(min_length=1, max_length=100, pattern=types.SEGMENT)]
 

@@ -9,7 +9,7 @@ from fastapi.responses import Response
 from rag import engine as facade
 from rag import types
 from rag.api.authentication import Admin, Reader, Writer
-from rag.api.lists import IndexName, Items, Limit, listed
+from rag.api.responses import IndexName, Items, Limit, listed
 
 Text = Annotated[str | None, Query(max_length=500, pattern=types.STORABLE)]
 

@@ -7,7 +7,7 @@ import typer
 from rich import filesize
 
 from rag import config, types
-from rag.cli import output, progress
+from rag.cli import output
 from rag.cli.command import open_engine
 from rag.cli.options import AsJson
 
@@ -24,7 +24,7 @@ def backup(
 
         pagelight backup /mnt/safe/pagelight-2026-05-01.tar
     """
-    with open_engine() as engine, progress.show(**STAGES) as on_progress:
+    with open_engine() as engine, output.show_progress(**STAGES) as on_progress:
         manifest = engine.installation.backup(file, on_progress, actor=engine.user_id, origin=engine.origin)
     _print("Written and checked", file, manifest, as_json=as_json)
     if manifest.missing:
@@ -50,7 +50,7 @@ def restore(
     """
     from rag.engine import Installation, check_backup
 
-    with progress.show(**STAGES) as on_progress:
+    with output.show_progress(**STAGES) as on_progress:
         if check:
             manifest = check_backup(file, on_progress)
         else:
@@ -103,7 +103,7 @@ def export(
         pagelight export my-documents
         pagelight export filings --index filings --vectors
     """
-    with open_engine() as engine, progress.show(documents="Documents") as on_progress:
+    with open_engine() as engine, output.show_progress(documents="Documents") as on_progress:
         report = engine.exports.write(folder, index_name, vectors=vectors, on_progress=on_progress)
     if as_json:
         output.print_json({"folder": str(folder), **report._asdict()})

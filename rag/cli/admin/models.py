@@ -7,7 +7,7 @@ import typer
 from rich import filesize
 
 from rag import errors, types
-from rag.cli import output, progress
+from rag.cli import output
 from rag.cli.command import open_engine
 from rag.cli.options import AsJson
 from rag.config import MEGABYTE
@@ -123,7 +123,7 @@ def download(
         model = next((model for model in downloads.offered() if name in {model.name, model.choice}), None)
         downloads.start(name)  # says so if there is no such model
         assert model is not None
-        with progress.show(download=f"Downloading {model.name}") as bar:
+        with output.show_progress(download=f"Downloading {model.name}") as bar:
             while not downloads.wait(name, POLL_SECONDS):
                 bar("download", downloads.done_bytes(name), model.megabytes * MEGABYTE)
     output.print_result(

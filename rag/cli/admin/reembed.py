@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from rag import errors, types
-from rag.cli import output, progress
+from rag.cli import output
 from rag.cli.command import open_engine
 from rag.cli.options import AsJson, IndexName
 
@@ -79,7 +79,7 @@ def reembed(
 def _change(engine: "RAGEngine", index_name: str, model: str, *, switch: bool) -> Outcome:
     generations = engine.indexes.generations(index_name)
     try:
-        with progress.show(chunks=f"Chunks embedded with {model}") as on_progress:
+        with output.show_progress(chunks=f"Chunks embedded with {model}") as on_progress:
             built = generations.build(model, on_progress)
     except KeyboardInterrupt:
         output.print_note("Stopped. Searches work as before. Run the same command to continue, or give --drop.")

@@ -102,7 +102,7 @@ def serve(
         curl localhost:3001/ask --json '{"question": "What were net sales in 2023?"}'
         RAG_API_KEY=... pagelight serve --host 0.0.0.0 --port 80
     """
-    from rag.api import server
+    from rag.api import app as rest_api
     from rag.worker import keep_running
 
     with open_engine() as engine:
@@ -114,7 +114,7 @@ def serve(
             keep_running()
         keys = "with a key" if engine.installation.keys_exist() else "to this machine, without a key"
         output.print_note(f"Serving http://{host}:{port} {keys}. Stop with Ctrl-C.")
-        server.serve(engine.installation, host, port)
+        rest_api.serve(engine.installation, host, port)
 
 
 def worker(
@@ -161,8 +161,7 @@ def mcp(
     """
     try:
         from rag.mcp_server import http as mcp_http
-        from rag.mcp_server.lazy_installation import LazyInstallation
-        from rag.mcp_server.server import serve_stdio
+        from rag.mcp_server.server import LazyInstallation, serve_stdio
     except ModuleNotFoundError as error:
         raise errors.ConfigError(
             f"The MCP server needs a package that is not installed ({error.name}). Install it: "

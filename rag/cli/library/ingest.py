@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 import typer
 
 from rag import errors, types
-from rag.cli import output, progress
+from rag.cli import output
 from rag.cli.command import open_engine
 from rag.cli.options import AsJson, IndexName, Password, SameName
 
@@ -134,7 +134,7 @@ def ingest_files(
     """
     choices = {file: _ask_choice(engine, file, index_name) if same_name == "ask" else same_name for file in files}
     outcomes: list[Outcome] = []
-    with progress.show() as bar:
+    with output.show_progress() as bar:
 
         def show(name: str, stage: str, done: int, total: int) -> None:
             bar(f"{name}: {STAGES.get(stage, stage)}", done, total)

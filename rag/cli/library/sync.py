@@ -8,7 +8,7 @@ from typing import Annotated, get_args
 import typer
 
 from rag import errors, types
-from rag.cli import output, progress
+from rag.cli import output
 from rag.cli.command import open_engine, validated
 from rag.cli.options import AsJson, IndexName
 from rag.contract import SyncBody
@@ -74,7 +74,7 @@ def sync(
 def show_files() -> Iterator[Callable[[types.FileReport], None]]:
     """Print the result of each file while the block runs."""
     numbers = itertools.count(1)
-    with progress.show() as bar:
+    with output.show_progress() as bar:
 
         def on_file(file: types.FileReport) -> None:
             bar("Files", next(numbers), 0)

@@ -11,7 +11,7 @@ import pydantic
 import typer
 
 from rag import errors, evaluation, types
-from rag.cli import output, progress
+from rag.cli import output
 from rag.cli.command import open_engine
 from rag.cli.library import ingest
 from rag.cli.options import AsJson, Open, takes_retrieval
@@ -79,7 +79,7 @@ def evaluate(
         rows: Sequence[pydantic.BaseModel]
         if answers:
             engine.installation.warm_up()  # so that the first answer takes no longer than the others
-        with progress.show(questions="Questions") as on_progress:
+        with output.show_progress(questions="Questions") as on_progress:
             if answers:
                 rows = replies = asking.answer(questions, options, generation(model), on_progress)
                 scores = evaluation.answers.score(questions, replies, asking.lookups(questions))

@@ -1,9 +1,11 @@
-"""Parameters and responses of lists."""
+"""What the routes share: parameters and responses of lists, and responses with files."""
 
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Generic, TypeVar
+from urllib.parse import quote
 
 from fastapi import Query
+from fastapi.responses import Response
 
 from rag import types
 
@@ -12,6 +14,13 @@ Item = TypeVar("Item")
 Limit = Annotated[int, Query(ge=1, le=500, description="How many to list.")]
 Offset = Annotated[int, Query(ge=0, le=2**31 - 1, description="How many to skip.")]
 IndexName = Annotated[str, Query(alias="indexName", min_length=1, max_length=200, pattern=types.STORABLE)]
+
+DOWNLOAD_HEADERS = {
+    "cache-control": "private, no-cache",
+    "x-content-type-options": "nosniff",
+    "content-security-policy": "sandbox; default-src 'none'",
+}
+"""Browsers save such a file and never run it as a page of this site."""
 
 
 class Items(types.Model, Generic[Item]):
@@ -37,3 +46,9 @@ def page(items: Sequence[Item], limit: int, offset: int) -> Page[Item]:
     """Make the page at `offset` from a query for one item more than `limit`."""
     following = offset + limit if len(items) > limit else None
     return Page[Item](items=tuple(items[:limit]), limit=limit, offset=offset, next_offset=following)
+
+
+def attachment(name: str, mime_type: str, content: bytes) -> Response:
+    """Send a file with its name, which may have any characters."""
+    disposition = f"attachment; filename*=UTF-8''{quote(name, safe='')}"
+    return Response(content, media_type=mime_type, headers={**DOWNLOAD_HEADERS, "content-disposition": disposition})

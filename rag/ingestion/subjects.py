@@ -57,14 +57,14 @@ _LEGAL_FORM = (
 )
 _WEAK_FORM = re.compile(r"(?:Company|Group|Holdings?)", re.IGNORECASE)
 """Also stand behind what is no name: "Smaller Reporting Company"."""
-_CAPITAL = r"[A-ZÄÖÜÉ0-9][\w&’'.-]*"
+_CAPITAL = r"[A-ZÄÖÜÉ0-9][\w&’'.-]*+"
 _ORGANISATION = re.compile(
-    rf"(?<![\w’'-])(?P<short>(?:The\s+)?{_CAPITAL}(?:(?:\s+(?:&|and|of|de|und)\s+|\s+){_CAPITAL}){{0,5}}?),?\s+"
+    rf"(?<![\w&’'.-])(?P<short>(?:The\s+)?{_CAPITAL}(?:(?:\s+(?:&|and|of|de|und)\s+|\s+){_CAPITAL}){{0,5}}?),?\s+"
     rf"(?P<form>{_LEGAL_FORM}(?:,?\s+{_LEGAL_FORM})*)(?![\w’'-])"
 )
 _ROLE = r"(?:Representative\s+)?(?:Plaintiff|Defendant|Petitioner|Respondent|Appellant|Appellee)s?"
 _CASE = re.compile(
-    rf"(?<!\w)(?P<first>{_CAPITAL}(?:\s+{_CAPITAL}){{0,4}}?)(?:,?\s+{_ROLE})?,?\s+(?:v\.|vs\.?)\s+"
+    rf"(?<![\w&’'.-])(?P<first>{_CAPITAL}(?:\s+{_CAPITAL}){{0,4}}?)(?:,?\s+{_ROLE})?,?\s+(?:v\.|vs\.?)\s+"
     rf"(?P<second>{_CAPITAL}(?:\s+{_CAPITAL}){{0,4}}?)(?=,|\.|\s+{_ROLE}|\s+[a-z(]|\s*$)"
 )
 _PERSON = re.compile(
@@ -194,7 +194,9 @@ def _first_heading(first_page: Iterable[str]) -> Iterator[str]:
 
 def _first_author(first_page: Iterable[str], title: str) -> Iterator[str]:
     """Yield how a paper is cited, by the first name between its title and its abstract: "Lewis et al."."""
-    beginning = re.split(r"\n\s*Abstract\b", "\n".join(first_page)[:MAX_CASE_CHARS], maxsplit=1, flags=re.IGNORECASE)[0]
+    beginning = re.split(
+        r"\n[^\S\n]{0,9}Abstract\b", "\n".join(first_page)[:MAX_CASE_CHARS], maxsplit=1, flags=re.IGNORECASE
+    )[0]
     for line in beginning.splitlines():
         if line.strip() and line.strip().casefold() not in title.casefold() and (author := _PERSON.match(line.strip())):
             yield f"{author['surname']} et al."

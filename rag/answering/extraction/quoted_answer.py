@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from rag import prompts, types
 from rag.answering.passages.statements import Label, Statement
 from rag.answering.text.markup import CITATION_MARK, plain_text
+from rag.answering.text.term_weights import word_set
 from rag.answering.verification.grounding import Grounder, Locate
 from rag.answering.verification.quote_matching import Quote
 
@@ -93,12 +94,10 @@ _JOINT = re.compile(
     r"(?:(?<=\s)(?:that|those)\s+of\s*+)?(?:the\s+)?",
     re.IGNORECASE,
 )
-_JOINING = re.compile(
-    r"[\s,;?]*(?:\b(?:and|or|vs?\.?|versus|with|to|than|against|compared|und|oder|et|y|in|of|for|from|at|by|the|is|that)\b"
-    r"[\s,;?]*)*$",
-    re.IGNORECASE,
+_JOINING = word_set(
+    "and or v v. vs vs. versus with to than against compared und oder et y in of for from at by the is that"
 )
-"""What only leads from one name to the next."""
+"""Words that only lead from one name to the next."""
 _OWN_PERIOD = re.compile(r"^\s*\([^()]{0,20}\d[^()]{0,20}\)")
 """The period of the last name, in brackets."""
 _SUPERLATIVE = re.compile(
@@ -107,7 +106,7 @@ _SUPERLATIVE = re.compile(
     r"fewest|smaller|smallest)\b",
     re.IGNORECASE,
 )
-_BY_HOW_MUCH = re.compile(r"[\s,;]*\b(?:and\s+)?by\s+how\s+(?:much|many)\b", re.IGNORECASE)
+_BY_HOW_MUCH = re.compile(r"(?<![\s,;])[\s,;]*+\b(?:and\s+)?by\s+how\s+(?:much|many)\b", re.IGNORECASE)
 _AGAINST = re.compile(
     r"(?<!\s)(?:\s*,)?\s+(?:with|to|against|versus|vs\.?|than)\s+(?:(?:that|those)\s+of\s+)?(?:the\s+)?$", re.IGNORECASE
 )
@@ -173,7 +172,10 @@ def _of_one_part(question: str, names: Sequence[types.Span], own: types.Span) ->
     following = next((name.start for name in names if name.start > own.start), None)
     part = question[own.start : following]
     if following is not None:
-        part = _JOINING.sub("", part)
+        words = part.split()
+        while words and words[-1].strip(",;?").lower() in _JOINING | {""}:
+            words.pop()
+        part = " ".join(words).rstrip(" ,;?")
     tail = _OWN_PERIOD.sub("", question[names[-1].end :])
     has_own_words = any(len(word) > 2 for word in re.findall(r"[^\W\d_]+", part[own.end - own.start :]))
     return f"{question[: names[0].start]} {part}{'' if has_own_words or following is None else f' {tail}'}"

@@ -75,7 +75,9 @@ _WHOLE = re.compile(
     rf"annual|quarterly|of)\s+)*(?:{_KINDS}|it|this|everything)?",
     re.IGNORECASE,
 )
-_POLITE = re.compile(r"[\s,]+(?:please|pls|plz|thanks|thank\s+you|briefly|in\s+short|bitte|danke)$", re.IGNORECASE)
+_POLITE = re.compile(
+    r"(?<![\s,])[\s,]++(?:please|pls|plz|thanks|thank\s+you|briefly|in\s+short|bitte|danke)$", re.IGNORECASE
+)
 """What ends a request and asks for nothing."""
 _ASKED = re.compile(
     r"""[\s¿]*+(?:please\s++|kindly\s++)?(?:(?:can|could|would)\s+you\s++(?:please\s++)?)?(?:

@@ -6,7 +6,7 @@ lead the search to the few pages that spell it. Pure functions.
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -58,7 +58,9 @@ _SUBJECTS = {
     "statute": "the act",
 }
 """What documents of a kind call what they are about."""
-_BEFORE_NAME = re.compile(r"(?:\b(?:by|of|in|from|for|at|to|the|von|bei|der|die|das|im|in)\s+)*$", re.IGNORECASE)
+_BEFORE_NAME = re.compile(
+    r"(?:\b(?:by|of|in|from|for|at|to|the|von|bei|der|die|das|im|in)\s{1,9}){0,4}$", re.IGNORECASE
+)
 
 
 class Mention(NamedTuple):
@@ -128,7 +130,7 @@ def without_names(question: str, mentions: Iterable[Mention]) -> str:
             text = f"{before}{'’s' if owner and not before.endswith('it') else ''} {after.lstrip()}"
         else:
             text = f"{_BEFORE_NAME.sub('', before).rstrip()} {after.lstrip(' :')}"
-    text = re.sub(r"\s+([?.,;:!])", r"\1", " ".join(text.split())).strip(" ,;:")
+    text = re.sub(r"(?<!\s)\s++([?.,;:!])", r"\1", " ".join(text.split())).strip(" ,;:")
     asks_something = any(len(word) > 2 for word in content_words(_ASKING.sub(" ", text)))
     return text[0].upper() + text[1:] if asks_something else question
 
@@ -220,55 +222,50 @@ def _misspelt(question: str, documents: Iterable[types.DocumentNames]) -> dict[t
 
 # --- kinds ------------------------------------------------------------------------------------------
 
-
-def _kind_nouns() -> Mapping[str, str]:
-    """Return the kind that each noun names: "paper", "10-k", "lease"."""
-    return {noun: name for name, kind in document_kinds().items() for noun in kind.nouns}
-
-
-def _nouns_pattern() -> str:
-    return "|".join(re.escape(noun).replace(r"\ ", r"\s+") for noun in sorted(_kind_nouns(), key=len, reverse=True))
-
-
-def _with_kind(question: str, span: types.Span) -> types.Span:
-    """Extend a name by its article and the kind of document: "the RAPTOR paper"."""
-    end = cited.end() if (cited := _CITED.match(question, span.end)) else span.end
-    after = re.compile(
-        rf"(?:['’]s?)?(?:\s+(?:{_PERIOD_WORD}))*\s+(?:{_nouns_pattern()})s?(?![\w-])", re.IGNORECASE
-    ).match(question, end)
-    return types.Span(span.start, after.end() if after else end)
-
-
-_PERIOD_WORD = r"(?:19|20)\d\d|FY\s?'?\d{2,4}|Q[1-4]|annual|latest|most\s+recent"
-
-
-def _of_kind(mention: str, documents: Sequence[types.DocumentNames]) -> Sequence[types.DocumentNames]:
-    """Return the documents of the kind that a mention names, or all if it names none, or one that none is of."""
-    noun = re.search(rf"(?:{_nouns_pattern()})(?=s?$)", mention, re.IGNORECASE)
-    if noun is None:
-        return documents
-    asked = " ".join(noun[0].lower().split())
-    kind = _kind_nouns()[asked]
-    same_form = [one for one in documents if _has_form(one, asked)]
-    return same_form or [one for one in documents if one.subject.kind == kind] or documents
+_KIND_OF = {noun: name for name, kind in document_kinds().items() for noun in kind.nouns}
+"""The kind of documents that each noun names: "paper", "10-k", "lease"."""
+_NOUN = "|".join(re.escape(noun).replace(r"\ ", r"\s{1,9}") for noun in sorted(_KIND_OF, key=len, reverse=True))
+_PERIOD_WORD = r"(?:19|20)\d\d|FY\s?'?\d{2,4}|Q[1-4]|annual|latest|most\s{1,9}recent"
+_KIND_AFTER_NAME = re.compile(
+    rf"(?:['’]s?)?(?:\s{{1,9}}(?:{_PERIOD_WORD})){{0,3}}\s{{1,9}}(?:{_NOUN})s?(?![\w-])", re.IGNORECASE
+)
+_KIND_AT_END = re.compile(rf"(?:{_NOUN})(?=s?$)", re.IGNORECASE)
+_THE_KIND = re.compile(
+    r"\b(?:the|this|that|our|my|das|der|die|dem|den)\s{1,9}"
+    rf"(?P<words>(?:[\w&-]{{1,40}}\s{{1,9}}){{0,4}}?)(?P<noun>{_NOUN})(?![\w-])",
+    re.IGNORECASE,
+)
 
 
 def documents_of_kind(noun: str, documents: Sequence[types.DocumentNames]) -> list[types.DocumentNames]:
     """Return the documents that a plural names: "papers", "companies" (the latest report of each); empty if unknown."""
     if noun in ("company", "companies"):
         latest: dict[tuple[str, ...], types.DocumentNames] = {}
-        for document in documents:
-            if document.subject.kind == "annual_report" and document.subject.names:
-                company = word_forms(document.subject.names[0])[:1]
-                present = latest.get(company)
-                if present is None or max(_periods_of(document), default=(0, "")) > max(
-                    _periods_of(present), default=(0, "")
-                ):
-                    latest[company] = document
-        return [*latest.values()]
-    singular = {**{f"{one}s": one for one in _kind_nouns()}, "policies": "policy", "studies": "study"}.get(noun, noun)
-    kind = _kind_nouns().get(singular)
+        reports = [one for one in documents if one.subject.kind == "annual_report" and one.subject.names]
+        for document in sorted(reports, key=lambda one: max(_periods_of(one), default=_Period(0, ""))):
+            latest[word_forms(document.subject.names[0])[:1]] = document
+        return [one for one in documents if one in latest.values()]
+    singular = {**{f"{one}s": one for one in _KIND_OF}, "policies": "policy", "studies": "study"}.get(noun, noun)
+    kind = _KIND_OF.get(singular)
     return [document for document in documents if kind and document.subject.kind == kind]
+
+
+def _with_kind(question: str, span: types.Span) -> types.Span:
+    """Extend a name by the kind of document: "RAPTOR paper", "Lewis et al."."""
+    cited = _CITED.match(question, span.end)
+    end = cited.end() if cited else span.end
+    after = _KIND_AFTER_NAME.match(question, end)
+    return types.Span(span.start, after.end() if after else end)
+
+
+def _of_kind(mention: str, documents: Sequence[types.DocumentNames]) -> Sequence[types.DocumentNames]:
+    """Return the documents of the kind that a mention names, or all if it names none, or one that none is of."""
+    noun = _KIND_AT_END.search(mention)
+    if noun is None:
+        return documents
+    asked = " ".join(noun[0].lower().split())
+    same_form = [one for one in documents if _has_form(one, asked)]
+    return same_form or [one for one in documents if one.subject.kind == _KIND_OF[asked]] or documents
 
 
 def _has_form(document: types.DocumentNames, noun: str) -> bool:
@@ -278,23 +275,15 @@ def _has_form(document: types.DocumentNames, noun: str) -> bool:
 
 
 def _by_kind(question: str, documents: Sequence[types.DocumentNames]) -> list[Mention]:
-    """Find a document by its kind and some words of its names: "the fridge manual", or "the paper" if there is one."""
-    pattern = re.compile(
-        rf"\b(?:the|this|that|our|my|das|der|die|dem|den)\s+(?P<words>(?:[\w&-]+\s+){{0,4}}?)(?P<noun>{_nouns_pattern()})(?![\w-])",
-        re.IGNORECASE,
-    )
-    for match in pattern.finditer(question):
-        kind = _kind_nouns()[" ".join(match["noun"].lower().split())]
-        candidates = [*_of_kind(match["noun"], [one for one in documents if one.subject.kind == kind])]
-        asked = {*content_words(match["words"])} if match["words"].strip() else set()
-        asked -= {word for span in find_periods(match["words"]) for word in content_words(match["words"][slice(*span)])}
-        named = [
-            one
-            for one in candidates
-            if asked <= {word for alias in aliases(one) for word in content_words(" ".join(alias))}
-        ]
-        chosen = named if asked and named else candidates if len(candidates) == 1 or _LATEST.search(match[0]) else []
-        if chosen:
+    """Find documents by kind and words of their names ("the fridge manual"), or the only one or latest of its kind."""
+    for match in _THE_KIND.finditer(question):
+        kind = _KIND_OF[" ".join(match["noun"].lower().split())]
+        of_kind = [*_of_kind(match["noun"], [one for one in documents if one.subject.kind == kind])]
+        words, periods = match["words"], find_periods(match["words"])
+        asked = {*content_words(words)} - {word for span in periods for word in content_words(words[slice(*span)])}
+        named = [one for one in of_kind if asked and asked <= {*content_words(" ".join(map(" ".join, aliases(one))))}]
+        is_clear = len(of_kind) == 1 or _LATEST.search(match[0]) is not None
+        if chosen := named or (of_kind if is_clear else []):
             return [Mention(types.Span(*match.span()), tuple(chosen))]
     return []
 

@@ -49,7 +49,7 @@ _PERIODS = re.compile(
     rf"{_CENTURY}(?!\d)"
     rf"|(?:{_NTH}\s+(?:(?:fiscal|financial)\s+)?(?:quarter|half)|[QH][1-4]|[1-4][QH])"
     rf"(?:\s*+(?:[-/,]\s*+)?(?:of\s+)?(?:the\s+)?(?:{_WHOLE_YEAR}))?(?!\w)"
-    r"|(?:the\s+)?(?:previous|prior|preceding|last|next|following|same)\s+(?:(?:fiscal|financial)\s+)?(?:year|quarter|period)\b"
+    r"|(?:the\s+)?(?:previous|prior|preceding|last|next|following)\s+(?:(?:fiscal|financial)\s+)?(?:year|quarter)\b"
     r"|(?:the|a)\s+(?:year|quarter)\s+(?:before|earlier|after|later)\b"
     rf"|{_WHOLE_YEAR})",
     re.IGNORECASE,

@@ -63,7 +63,7 @@ _PREPOSITIONS = any_of(words("prepositions"))
 _PREPOSITION = re.compile(rf"(?:{_PREPOSITIONS})\b\s*", re.IGNORECASE)
 _TRAILING = re.compile(rf"(?<!\s)\s+(?:{any_of(words('prepositions'), ['and'])})$", re.IGNORECASE)
 
-_SAME = re.compile(r"\bsame\b", re.IGNORECASE)
+_SAME_PERIOD = re.compile(r"\b(?:the\s+)?same\s+(?:(?:fiscal|financial)\s+)?(?:year|quarter|period)\b", re.IGNORECASE)
 _LED = re.compile(
     rf"\b(?:{any_of(words('prepositions'), ['between'])})\s+"
     rf"(?:(?:{any_of(words('glue'), ['end', 'close'])})\s+){{0,6}}$",
@@ -124,6 +124,11 @@ def condense(question: str, history: Sequence[types.Message], llm: "LLM | None",
     return condensed if 0 < len(condensed) <= MAX_CONDENSED_CHARS else question
 
 
+def refers_back(question: str) -> bool:
+    """Return whether a pronoun of `question` may stand for something in an earlier one."""
+    return _PRONOUN.search(question) is not None and _NO_REFERENCE.search(question) is None
+
+
 def standalone(question: str, earlier: Iterable[str], names: Sequence[str] = ()) -> str:
     """Rewrite `question` so that it needs none of the user's `earlier` questions (oldest first).
 
@@ -141,6 +146,9 @@ def _completed(question: str, before: str, names: Sequence[str]) -> str | None:
     if len(question.split()) > MAX_WORDS:
         return None
     before = before.rstrip(" ?.!")
+    if (same := _SAME_PERIOD.search(question)) and (periods := find_periods(before)):
+        question = f"{question[: same.start()]}{before[slice(*periods[-1])]}{question[same.end() :]}"
+        return _completed(question, before, names) or question
     if language := reason_language(question):
         return _reason_question(before, question.strip(" ¿?!."), language)
     if _DETAIL.fullmatch(question):
@@ -278,8 +286,6 @@ def _remainder(rest: str, spans: Iterable[types.Span]) -> str:
 def _replace_period(before: str, rest: str, spans: Sequence[types.Span]) -> str:
     """Ask `before` for the fragment's periods."""
     asked, earlier = rest[spans[0].start : spans[-1].end], find_periods(before)
-    if _SAME.search(asked):
-        return before
     away = years_away(asked)
     if away and len(years(before)) == 1:
         year = years(before)[0]

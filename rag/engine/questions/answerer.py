@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from rag import answering, errors, prompts, providers, retrieval, tracing, types
 from rag.answering.conversation import suggested_questions
-from rag.answering.conversation.followups import condense
+from rag.answering.conversation.followups import condense, refers_back
 from rag.answering.extraction import extractive_answer, question_intent
 from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL, asks_of_each
 from rag.answering.generation.context import (
@@ -107,6 +107,7 @@ class Answerer:
         self._unnamed: str | None = None
         self._named: Mapping[uuid.UUID, str] = {}
         self._unrestricted: types.AnswerRequest | None = None
+        self._goes_on = False  # with the documents of an earlier question
         self._started = time.perf_counter()
         if tools is not None:
             self.tools = tools
@@ -249,7 +250,7 @@ class Answerer:
         if not restricted.named and self.llm is None and not asks_of_each(question):
             restricted = self._restricted_as_before(question) or restricted
         self.request, self._passage_text, self._named = restricted
-        self._unnamed = question if self._unrestricted else self._passage_text
+        self._unnamed = question if self._goes_on else self._passage_text
 
     def _restricted_as_before(self, question: str) -> Restricted[types.AnswerRequest] | None:
         """Restrict a follow-up question to the documents that the last question with names names; None without one.
@@ -261,7 +262,9 @@ class Answerer:
                 before = restrict_to_named(self.workspace, self.index, self.request, turn.content)
                 if before.named:
                     text = question if self._rewritten else f"{question} {before.passage_text}"
-                    self._unrestricted = self.request.model_copy(update={"history": ()})
+                    if not refers_back(self._question):
+                        self._unrestricted = self.request.model_copy(update={"history": ()})
+                    self._goes_on = True
                     return before._replace(passage_text=text)
         return None
 

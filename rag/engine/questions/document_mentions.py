@@ -108,9 +108,9 @@ def _is_certain(question: str, span: types.Span, documents: Iterable[types.Docum
     """Return whether the words at `span` can only be a name: several, capitalised, or what a document is about."""
     written = question[slice(*span)]
     is_capitalised = span.start > 0 and written[0].isupper()
-    forms = word_forms(written)
-    learned = {word_forms(name) for document in documents for name in document.subject.names}
-    return len(written.split()) > 1 or is_capitalised or "." in written or forms in learned
+    key = "".join(word_forms(written))
+    learned = {"".join(word_forms(name)) for document in documents for name in document.subject.names}
+    return len(written.split()) > 1 or is_capitalised or "." in written or key in learned
 
 
 def without_names(question: str, mentions: Iterable[Mention]) -> str:

@@ -99,7 +99,8 @@ class CompositeAnswers:
         spans = [mention.span for mention in mentions]
         ids = [document.id for mention in mentions for document in mention.documents]
         are_distinct = len(mentions) > 1 and len(ids) == len({*ids})
-        if are_distinct:
+        are_certain = all(mention.is_certain for mention in mentions)
+        if are_distinct and (are_certain or compares or quoted_answer.are_listed(question, spans)):
             return [
                 Side(
                     documents[0].name if len(documents) == 1 else question[slice(*span)],

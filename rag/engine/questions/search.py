@@ -39,10 +39,10 @@ def restrict_to_named(workspace: Workspace, index: types.Index, request: Request
     if not options.routing:
         return Restricted(request, question, {})
     documents = workspace.store.documents.subjects(types.Scope(index_id=index.id, filters=options.filters))
-    mentions = [mention for mention in find_mentions(question, documents) if mention.is_certain]
-    named = {document.id: document.name for mention in mentions for document in mention.documents}
-    if not named:
+    mentions = find_mentions(question, documents)
+    if not any(mention.is_certain for mention in mentions):
         return Restricted(request, question, {})
+    named = {document.id: document.name for mention in mentions for document in mention.documents}
     are_same = len({frozenset(one.id for one in mention.documents) for mention in mentions}) == 1
     text = without_names(question, mentions) if are_same else question
     if len(named) == len(documents):  # nothing to choose from

@@ -83,7 +83,7 @@ _ENDED = re.compile(
     r"\b(?:year|period|quarter|months|weeks)s?\s+end(?:ed|ing)\b|\bfiscal\s+year\b|\bGeschäftsjahr\b|\bas\s+of\b",
     re.IGNORECASE,
 )
-_NUMBERED = re.compile(r"\d{4}\.\d{4,5}(?:v\d+)?|\d{5,}")
+ARCHIVE_NUMBER = re.compile(r"\d{4}\.\d{4,5}(?:v\d+)?|\d{5,}")
 """Numbers of archives, which begin like years: "2005.11401"."""
 _AFTER_ENDED = 60
 """Maximum distance of a period from the words that introduce it, in characters."""
@@ -224,7 +224,7 @@ def _is_ordinary_word(word: str, text: str) -> bool:
 
 def _period(name: str, title: str | None, front: str) -> str | None:
     """Return the period in the file's name or title, else the one that the first pages say the report is for."""
-    for text in (_NUMBERED.sub("", PurePath(name).stem).replace("_", " "), title or ""):
+    for text in (ARCHIVE_NUMBER.sub("", PurePath(name).stem).replace("_", " "), title or ""):
         if periods := _periods(text):
             return periods[0]
     for match in _ENDED.finditer(front):

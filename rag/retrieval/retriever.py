@@ -89,8 +89,11 @@ class HybridRetriever(BaseRetriever):
             errors.ProviderError: the vendor of the embedding or the language model refuses.
             errors.StoreError: the database fails.
         """
-        question = types.bounded_question(searched_text(query_bundle))
+        question = types.bounded_question(query_bundle.query_str)
         searched = variants(question, self._options, self._completions())
+        passage_text = searched_text(query_bundle)
+        if passage_text != query_bundle.query_str:  # a name may be that of the document, and a label in it
+            searched = (searched[0], types.Variant(kind="rewrite", text=passage_text), *searched[1:])
         understood = self._understand([variant.text for variant in searched])
         rankings, vectors = self._rankings(understood)
         query_bundle.embedding = next(iter(vectors), None)

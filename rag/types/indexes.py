@@ -35,23 +35,6 @@ class EmbeddingGeneration(Model):
     created_at: dt.datetime
 
 
-class Growth(Model):
-    """The number of an index's present documents, pages and chunks that existed at a time."""
-
-    at: dt.datetime
-    documents: int
-    pages: int
-    chunks: int
-
-
-class LengthBand(Model):
-    """A histogram bin: chunks with `start` to `end` characters; `end` None is unbounded."""
-
-    start: int
-    end: int | None
-    chunks: int
-
-
 class WordlessPages(Model):
     """A document with pages that have no text: their count and the first page numbers."""
 

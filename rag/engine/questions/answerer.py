@@ -159,7 +159,7 @@ class Answerer:
             return self._stream_understood()
         answer = final_answer(self._stream_understood())
         if answer.status != "ok":  # it may be about something else
-            other = Answerer(self.workspace, self.index, self._unrestricted, stop=self.stop)
+            other = Answerer(self.workspace, self.index, self._unrestricted, stop=self.stop, tools=self.tools)
             other._rewritten = self._rewritten
             elsewhere = final_answer(other.stream())
             answer = elsewhere if elsewhere.status == "ok" else answer

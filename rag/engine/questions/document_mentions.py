@@ -14,7 +14,8 @@ from rapidfuzz import fuzz
 
 from rag import types
 from rag.answering.text.term_weights import content_words
-from rag.ingestion.subjects import GENERIC, word_forms
+from rag.ingestion.language_detection import detect
+from rag.ingestion.subjects import ARCHIVE_NUMBER, GENERIC, word_forms
 from rag.vocabulary import document_kinds, find_periods, spell_out_periods, years
 
 MAX_NAME_WORDS = 8
@@ -38,7 +39,7 @@ _WORD = re.compile(r"[^\W_]+(?:&[^\W_]+)*")
 _POSSESSIVE = re.compile(r"['’]s?(?!\w)")
 _INDEFINITE = re.compile(r"\b(?:an?|any|each|every|some|no)\s+$", re.IGNORECASE)
 _CITED = re.compile(r"\s+et\s+al\b\.?", re.IGNORECASE)
-_LATEST = re.compile(r"\b(?:latest|newer|newest|most\s+recent|current|neueste[nrs]?|aktuelle[nrs]?)\b", re.IGNORECASE)
+_LATEST = re.compile(r"\b(?:latest|newer|newest|most\s+recent|neueste[nrs]?|aktuelle[nrs]?)\b", re.IGNORECASE)
 _EARLIEST = re.compile(r"\b(?:older|oldest|earlier|earliest|älteste[nrs]?|ältere[nrs]?)\b", re.IGNORECASE)
 _QUARTER = re.compile(r"\b(first|second|third|fourth)\s+(quarter|half)\b", re.IGNORECASE)
 _ASKING = re.compile(
@@ -80,22 +81,20 @@ def find_mentions(question: str, documents: Iterable[types.DocumentNames]) -> li
     If documents share a name, their kinds and periods decide where the question says which.
     """
     documents = [*documents]
-    by_span = _by_file_name(question, documents) or _exact(question, documents)
-    if not by_span:
-        by_span = _misspelt(question, documents)
-    longest = [
-        span
-        for span in sorted(by_span)
-        if not any(other.start <= span.start and span.end <= other.end for other in by_span if other != span)
-    ]
-    mentions = [Mention(_with_kind(question, span), tuple(by_span[span])) for span in longest]
+    by_span = {**_exact(question, documents), **_by_file_name(question, documents)}
+    by_span = by_span or _misspelt(question, documents)
+    longest: list[types.Span] = []
+    for span in sorted(by_span, key=lambda span: (span.start - span.end, span.start)):
+        if not any(span.start < other.end and other.start < span.end for other in longest):
+            longest.append(span)
+    mentions = [Mention(_with_kind(question, span), tuple(by_span[span])) for span in sorted(longest)]
     mentions = mentions or _by_kind(question, documents)
-    several_periods = len(mentions) > 1
+    are_several = len(mentions) > 1
     return [
         Mention(
             span,
             _of_period(
-                _near(question, span, mentions) if several_periods else question,
+                _near(question, span, mentions) if are_several else question,
                 _of_kind(question[slice(*span)], named),
             ),
             is_certain=_is_certain(question, span, named),
@@ -107,9 +106,9 @@ def find_mentions(question: str, documents: Iterable[types.DocumentNames]) -> li
 def _is_certain(question: str, span: types.Span, documents: Iterable[types.DocumentNames]) -> bool:
     """Return whether the words at `span` can only be a name: several, capitalised, or what a document is about."""
     written = question[slice(*span)]
-    is_capitalised = span.start > 0 and written[0].isupper()
-    key = "".join(word_forms(written))
-    learned = {"".join(word_forms(name)) for document in documents for name in document.subject.names}
+    is_capitalised = span.start > 0 and written[0].isupper() and detect(question) != "german"  # all nouns are
+    key = _key(word_forms(written))
+    learned = {_key(word_forms(name)) for document in documents for name in document.subject.names}
     return len(written.split()) > 1 or is_capitalised or "." in written or key in learned
 
 
@@ -126,8 +125,9 @@ def without_names(question: str, mentions: Iterable[Mention]) -> str:
         before, after = text[:start], text[owner.end() if owner and owner.start() == end else end :]
         if owner or _VERB_BEFORE.search(before):
             kinds = {document.subject.kind for document in mention.documents}
-            before = f"{_ARTICLE.sub('', before)}{_SUBJECTS.get(kinds.pop() or '', 'it') if len(kinds) == 1 else 'it'}"
-            text = f"{before}{'’s' if owner and not before.endswith('it') else ''} {after.lstrip()}"
+            subject = _SUBJECTS.get(kinds.pop() or "") if len(kinds) == 1 else None
+            noun = (f"{subject}’s" if subject else "its") if owner else subject or "it"
+            text = f"{_ARTICLE.sub('', before)}{noun} {after.lstrip()}"
         else:
             text = f"{_BEFORE_NAME.sub('', before).rstrip()} {after.lstrip(' :')}"
     text = re.sub(r"(?<!\s)\s++([?.,;:!])", r"\1", " ".join(text.split())).strip(" ,;:")
@@ -149,10 +149,11 @@ def _by_file_name(
     question: str, documents: Iterable[types.DocumentNames]
 ) -> dict[types.Span, list[types.DocumentNames]]:
     """Find names of files, with their endings."""
-    lowered, by_span = question.lower(), dict[types.Span, list[types.DocumentNames]]()
+    by_span: dict[types.Span, list[types.DocumentNames]] = {}
     for document in documents:
-        if "." in document.name and (start := lowered.find(document.name.lower())) >= 0:
-            by_span.setdefault(types.Span(start, start + len(document.name)), []).append(document)
+        pattern = rf"(?<![\w.-]){re.escape(document.name)}(?![\w-])"
+        if "." in document.name and (match := re.search(pattern, question, re.IGNORECASE)):
+            by_span.setdefault(types.Span(*match.span()), []).append(document)
     return by_span
 
 
@@ -160,19 +161,17 @@ def _exact(question: str, documents: Iterable[types.DocumentNames]) -> dict[type
     """Find whole names, ignoring spaces, and capitalised first words of short ones."""
     words = [*_WORD.finditer(question)]
     grams: dict[str, types.Span] = {}
-    for first, last in itertools.combinations(range(len(words) + 1), 2):
-        if last - first <= MAX_NAME_WORDS:
-            key = "".join(word[0].lower() for word in words[first:last] if word[0].lower() not in GENERIC)
-            span = types.Span(words[first].start(), words[last - 1].end())
-            edges = {words[first][0].lower(), words[last - 1][0].lower()}
-            if len(key) >= MIN_KEY_CHARS and not edges & GENERIC:
-                grams.setdefault(key, span)
+    for window in _windows(words, MAX_NAME_WORDS):
+        key = "".join(word[0].lower() for word in window if word[0].lower() not in GENERIC)
+        edges = {window[0][0].lower(), window[-1][0].lower()}
+        if len(key) >= MIN_KEY_CHARS and not edges & GENERIC:
+            grams.setdefault(key, types.Span(window[0].start(), window[-1].end()))
     beginnings = {word[0].lower(): types.Span(*word.span()) for word in _beginnings(question, words)}
     by_span: dict[types.Span, list[types.DocumentNames]] = {}
     for document in documents:
         spans = set()
         for alias in aliases(document):
-            place = grams.get("".join(alias))
+            place = grams.get(_key(alias))
             if place is None and 1 < len(alias) <= MAX_ALIAS_WORDS:
                 place = beginnings.get(alias[0])
             if place and not (len(alias) == 1 and _is_ordinary_noun(question, place)):
@@ -182,8 +181,20 @@ def _exact(question: str, documents: Iterable[types.DocumentNames]) -> dict[type
     return by_span
 
 
+def _windows(words: Sequence[re.Match[str]], most: int) -> Iterator[Sequence[re.Match[str]]]:
+    """Yield each run of one to `most` words."""
+    for first in range(len(words)):
+        for last in range(first + 1, min(first + most, len(words)) + 1):
+            yield words[first:last]
+
+
+def _key(alias: Iterable[str]) -> str:
+    """Return a name as it is compared: its words joined, without hyphens and apostrophes."""
+    return re.sub(r"[\W_]", "", "".join(alias))
+
+
 def _is_ordinary_noun(question: str, span: types.Span) -> bool:
-    """Return whether the word at `span` is none of a kind rather than a name: "a target"."""
+    """Return whether the word at `span` is one of a kind rather than a name: "a target"."""
     return question[span.start].islower() and _INDEFINITE.search(question, 0, span.start) is not None
 
 
@@ -202,17 +213,16 @@ def _misspelt(question: str, documents: Iterable[types.DocumentNames]) -> dict[t
     by_key: dict[str, list[types.DocumentNames]] = {}
     for document in documents:
         for alias in aliases(document):
-            key = "".join(alias)
+            key = _key(alias)
             if len(key) >= MIN_MISSPELT_CHARS and len(alias) <= MAX_ALIAS_WORDS:
                 by_key.setdefault(key, []).append(document)
     words = [*_WORD.finditer(question)]
     best: tuple[float, types.Span, list[types.DocumentNames]] | None = None
-    for first, last in itertools.combinations(range(len(words) + 1), 2):
-        span = types.Span(words[first].start(), words[last - 1].end())
+    for window in _windows(words, MAX_ALIAS_WORDS):
+        span = types.Span(window[0].start(), window[-1].end())
         is_owner = _POSSESSIVE.match(question, span.end) and not _is_ordinary_noun(question, span)
-        may_be_name = words[first][0][0].isupper() or is_owner
-        written = "".join(word[0].lower() for word in words[first:last])
-        if last - first > MAX_ALIAS_WORDS or len(written) < MIN_MISSPELT_CHARS - 1 or not may_be_name:
+        written = "".join(word[0].lower() for word in window)
+        if len(written) < MIN_MISSPELT_CHARS - 1 or not (window[0][0][0].isupper() or is_owner):
             continue
         for key, named in by_key.items():
             if key[0] == written[0] and (likeness := fuzz.ratio(written, key)) >= max(MISSPELT, best[0] if best else 0):
@@ -242,8 +252,8 @@ def documents_of_kind(noun: str, documents: Sequence[types.DocumentNames]) -> li
     if noun in ("company", "companies"):
         latest: dict[tuple[str, ...], types.DocumentNames] = {}
         reports = [one for one in documents if one.subject.kind == "annual_report" and one.subject.names]
-        for document in sorted(reports, key=lambda one: max(_periods_of(one), default=_Period(0, ""))):
-            latest[word_forms(document.subject.names[0])[:1]] = document
+        for document in sorted(reports, key=lambda one: max(map(_Period.order, _periods_of(one)), default=(0, 0))):
+            latest[word_forms(document.subject.names[0]) or (str(document.id),)] = document
         return [one for one in documents if one in latest.values()]
     singular = {**{f"{one}s": one for one in _KIND_OF}, "policies": "policy", "studies": "study"}.get(noun, noun)
     kind = _KIND_OF.get(singular)
@@ -263,9 +273,14 @@ def _of_kind(mention: str, documents: Sequence[types.DocumentNames]) -> Sequence
     noun = _KIND_AT_END.search(mention)
     if noun is None:
         return documents
-    asked = " ".join(noun[0].lower().split())
+    asked = _plain_noun(noun[0])
     same_form = [one for one in documents if _has_form(one, asked)]
-    return same_form or [one for one in documents if one.subject.kind == _KIND_OF[asked]] or documents
+    return same_form or [one for one in documents if one.subject.kind == _KIND_OF.get(asked)] or documents
+
+
+def _plain_noun(written: str) -> str:
+    """Return a noun as the vocabulary has it; "ſ" and "ı" are matched like s and i."""
+    return " ".join(written.casefold().replace("ı", "i").split())
 
 
 def _has_form(document: types.DocumentNames, noun: str) -> bool:
@@ -277,8 +292,8 @@ def _has_form(document: types.DocumentNames, noun: str) -> bool:
 def _by_kind(question: str, documents: Sequence[types.DocumentNames]) -> list[Mention]:
     """Find documents by kind and words of their names ("the fridge manual"), or the only one or latest of its kind."""
     for match in _THE_KIND.finditer(question):
-        kind = _KIND_OF[" ".join(match["noun"].lower().split())]
-        of_kind = [*_of_kind(match["noun"], [one for one in documents if one.subject.kind == kind])]
+        kind = _KIND_OF.get(_plain_noun(match["noun"]))
+        of_kind = [*_of_kind(match["noun"], [one for one in documents if kind and one.subject.kind == kind])]
         words, periods = match["words"], find_periods(match["words"])
         asked = {*content_words(words)} - {word for span in periods for word in content_words(words[slice(*span)])}
         named = [one for one in of_kind if asked and asked <= {*content_words(" ".join(map(" ".join, aliases(one))))}]
@@ -297,6 +312,11 @@ class _Period(NamedTuple):
     year: int
     part: str
 
+    def order(self) -> tuple[int, int]:
+        """Return the sort key: a whole year ends with its last quarter."""
+        parts = ("first", "second", "third", "fourth")
+        return self.year, next((rank for rank, part in enumerate(parts) if self.part.startswith(part)), len(parts))
+
 
 def _periods(text: str) -> set[_Period]:
     spelled = spell_out_periods(text)
@@ -309,7 +329,7 @@ def _periods(text: str) -> set[_Period]:
 
 
 def _periods_of(document: types.DocumentNames) -> set[_Period]:
-    return _periods(document.subject.period or "") | _periods(document.name.replace("_", " "))
+    return _periods(document.subject.period or "") | _periods(ARCHIVE_NUMBER.sub("", document.name).replace("_", " "))
 
 
 def _near(question: str, span: types.Span, mentions: Sequence[Mention]) -> str:
@@ -324,12 +344,12 @@ def _of_period(question: str, documents: Sequence[types.DocumentNames]) -> tuple
     if len(documents) < 2:
         return (*documents,)
     periods = {document.id: _periods_of(document) for document in documents}
-    dated = sorted(period for of_document in periods.values() for period in of_document)
-    for words, chosen in ((_LATEST, dated[-1:]), (_EARLIEST, dated[:1])):
-        if words.search(question):
-            return tuple(one for one in documents if not chosen or chosen[0] in periods[one.id])
     asked = _periods(question)
     if not asked:
+        dated = sorted({*itertools.chain(*periods.values())}, key=_Period.order)
+        for words, chosen in ((_LATEST, dated[-1:]), (_EARLIEST, dated[:1])):
+            if words.search(question):
+                return tuple(one for one in documents if not chosen or chosen[0] in periods[one.id])
         return (*documents,)
     same = [one for one in documents if asked & periods[one.id]]
     if not same:

@@ -45,8 +45,6 @@ def restrict_to_named(workspace: Workspace, index: types.Index, request: Request
     named = {document.id: document.name for mention in mentions for document in mention.documents}
     are_same = len({frozenset(one.id for one in mention.documents) for mention in mentions}) == 1
     text = without_names(question, mentions) if are_same else question
-    if len(named) == len(documents):  # nothing to choose from
-        return Restricted(request, text, {})
     return Restricted(restrict_to_documents(request, named), text, named)
 
 

@@ -81,7 +81,9 @@ def test_questions_about_an_upload_are_in_view_until_they_are_answered(
         page.set_viewport_size(window)
         steps.upload(page, *papers)
         page.locator('[class*="st-key-uploads-"]').evaluate("node => node.scrollTo(0, node.scrollHeight)")
-        page.get_by_role("checkbox", name=f"Select {papers[0].name}").scroll_into_view_if_needed()
+        # at once: the row is replaced while its document is being read
+        row = page.get_by_role("checkbox", name=f"Select {papers[0].name}")
+        row.evaluate("node => node.scrollIntoView({ block: 'nearest' })")
         steps.drop(
             page,
             FilePayload(name=papers[0].name, mimeType="application/pdf", buffer=plain(f"No sheep at all: {kind}.")),

@@ -117,3 +117,11 @@ def test_companies_are_asked_by_their_latest_reports() -> None:
 
 def test_a_long_question_is_read_in_time() -> None:
     assert find_mentions("a " * 2000, LIBRARY) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "is_certain"),
+    [("What does the manual say?", False), ("What does the coffee manual say?", True), ("What did HERON find?", True)],
+)
+def test_a_kind_alone_is_no_certain_name(question: str, *, is_certain: bool) -> None:
+    assert [mention.is_certain for mention in find_mentions(question, LIBRARY)] == [is_certain]

@@ -43,8 +43,8 @@ _LATEST = re.compile(r"\b(?:latest|newer|newest|most\s+recent|neueste[nrs]?|aktu
 _EARLIEST = re.compile(r"\b(?:older|oldest|earlier|earliest|älteste[nrs]?|ältere[nrs]?)\b", re.IGNORECASE)
 _QUARTER = re.compile(r"\b(first|second|third|fourth)\s+(quarter|half)\b", re.IGNORECASE)
 _ASKING = re.compile(
-    r"\b(?:what|who|which|how|when|where|why|is|are|was|were|do|does|did|tell|give|me|about|summari[sz]e|summary|overview|it|the|company|agreement|device"
-    r"|method|act|wer|wie|ist|sind)\b",
+    r"\b(?:what|who|which|how|when|where|why|is|are|was|were|do|does|did|tell|give|me|about|summari[sz]e|summary|overview"
+    r"|it|the|company|agreement|device|method|act|wer|wie|ist|sind)\b",
     re.IGNORECASE,
 )
 _VERB_BEFORE = re.compile(
@@ -67,7 +67,8 @@ _BEFORE_NAME = re.compile(
 class Mention(NamedTuple):
     """A name in a question, and the documents it may refer to.
 
-    It is not certain that an ordinary word means the document whose file is called so: "the harbour" and harbour.pdf.
+    It is not certain that an ordinary word means the document whose file is called so ("the harbour" and harbour.pdf),
+    nor that "the report" means the only report that was recognised as one.
     """
 
     span: types.Span
@@ -97,9 +98,9 @@ def find_mentions(question: str, documents: Iterable[types.DocumentNames]) -> li
                 _near(question, span, mentions) if are_several else question,
                 _of_kind(question[slice(*span)], named),
             ),
-            is_certain=_is_certain(question, span, named),
+            is_certain=is_certain and _is_certain(question, span, named),
         )
-        for span, named, _ in mentions
+        for span, named, is_certain in mentions
     ]
 
 
@@ -299,7 +300,9 @@ def _by_kind(question: str, documents: Sequence[types.DocumentNames]) -> list[Me
         named = [one for one in of_kind if asked and asked <= {*content_words(" ".join(map(" ".join, aliases(one))))}]
         is_clear = len(of_kind) == 1 or _LATEST.search(match[0]) is not None
         if chosen := named or (of_kind if is_clear else []):
-            return [Mention(types.Span(*match.span()), tuple(chosen))]
+            # "The report" may also be one of a kind that was not recognised
+            is_certain = bool(named) or _LATEST.search(match[0]) is not None
+            return [Mention(types.Span(*match.span()), tuple(chosen), is_certain)]
     return []
 
 

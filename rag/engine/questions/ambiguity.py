@@ -1,7 +1,7 @@
 """Ask back which document is meant, where a question that names none is asked of each, and many answer as well."""
 
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 from rapidfuzz import fuzz
@@ -34,7 +34,7 @@ def disambiguate(
     workspace: Workspace,
     space: types.EmbeddingSpace,
     query: "retrieval.Query",
-    documents: Callable[[], Iterable[types.DocumentNames]],
+    documents: Iterable[types.DocumentNames],
     options: types.AnswerOptions,
 ) -> types.AnswerResponse | None:
     """Return the question which document is meant, with a passage of each; None if that is clear enough.
@@ -51,7 +51,7 @@ def disambiguate(
     rivals = [key for key, score in best.values() if score >= least]
     if len(rivals) <= MAX_ANSWERS or not is_asked_of_each(workspace, space, question):
         return None
-    if find_mentions(question, documents()):
+    if find_mentions(question, documents):
         return None
     store = workspace.store
     nearest = tuple(

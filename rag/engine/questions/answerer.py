@@ -5,14 +5,13 @@ import datetime as dt
 import functools
 import time
 import uuid
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from rag import answering, errors, prompts, providers, retrieval, tracing, types
 from rag.answering.conversation import suggested_questions
-from rag.answering.conversation.followups import condense, refers_back
 from rag.answering.extraction import extractive_answer, question_intent
-from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL, asks_of_each
+from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL
 from rag.answering.generation.context import (
     MIN_SOURCE_TOKENS,
     Context,
@@ -38,14 +37,13 @@ from rag.answering.verification.citations import is_refusal
 from rag.answering.verification.grounding import Grounder, Locate
 from rag.answering.verification.judges import JUDGE_TOKENS, EntailmentJudge, LanguageModelJudge, MeaningJudge, Prompted
 from rag.engine.conversations.provenance import provenance
-from rag.engine.library import saved_filters
 from rag.engine.library.pages import Pages
 from rag.engine.questions.ambiguity import disambiguate
 from rag.engine.questions.composite_answers import CompositeAnswers, single_answer
-from rag.engine.questions.document_mentions import aliases
-from rag.engine.questions.search import Restricted, Search, restrict_to_named, whole_documents
+from rag.engine.questions.search import Search, whole_documents
 from rag.engine.questions.suggestions import Suggestions
-from rag.engine.request_parsing import request_key_errors, restrict_to_documents
+from rag.engine.questions.understanding import Understanding, UnderstoodQuestion
+from rag.engine.request_parsing import request_key_errors
 from rag.engine.workspace import Workspace
 from rag.ingestion.language_detection import detect
 from rag.messages import N_
@@ -100,14 +98,8 @@ class Answerer:
         self.llm = llm
         self.stop = stop
         self.read_documents = read_documents
-        self._question = request.question
-        self._asked = request
-        self._rewritten: str | None = None
-        self._passage_text: str | None = None  # what is searched for, and the question without names of documents
-        self._unnamed: str | None = None
-        self._named: Mapping[uuid.UUID, str] = {}
-        self._unrestricted: types.AnswerRequest | None = None
-        self._goes_on = False  # with the documents of an earlier question
+        self._understanding = Understanding(workspace, index, request)
+        self._understood: UnderstoodQuestion | None = None
         self._started = time.perf_counter()
         if tools is not None:
             self.tools = tools
@@ -154,18 +146,20 @@ class Answerer:
 
         What fails before the answer begins is raised here. Raises as `Questions.answer`.
         """
-        self._understand()
-        if self._unrestricted is None:
-            return self._stream_understood()
-        answer = final_answer(self._stream_understood())
+        self._understood = understood = self._understanding.understand(self.llm)
+        self.request = understood.request
+        if understood.elsewhere is None:
+            return self._stream_understood(understood)
+        answer = final_answer(self._stream_understood(understood))
         if answer.status != "ok":  # it may be about something else
-            other = Answerer(self.workspace, self.index, self._unrestricted, stop=self.stop, tools=self.tools)
-            other._rewritten = self._rewritten
+            other = Answerer(self.workspace, self.index, understood.elsewhere, stop=self.stop, tools=self.tools)
             elsewhere = final_answer(other.stream())
-            answer = elsewhere if elsewhere.status == "ok" else answer
+            if elsewhere.status == "ok":
+                rewritten = understood.complete if understood.is_rewritten else None
+                answer = elsewhere.model_copy(update={"question": rewritten})
         return single_answer(answer)
 
-    def _stream_understood(self) -> Events:
+    def _stream_understood(self, understood: UnderstoodQuestion) -> Events:
         question = self.request.question
         with request_key_errors(self.request.auth):
             events: Events | None = None
@@ -174,8 +168,8 @@ class Answerer:
             elif providers.is_small(self.llm):  # small models take other rows, and compute wrongly
                 events = self.composite.computed_figure(question)
             if events:
-                return self._finish(events, self.request.auth)
-            query = retrieval.Query(question, passage_text=self._passage_text)
+                return self._finish(understood, events, self.request.auth)
+            query = retrieval.Query(question, passage_text=understood.passage_text)
             hits: Sequence[types.Hit] = self.composite.model_passages(question) if self.llm else ()
             self.read_documents = whole_documents(self.workspace, self.index, self.request, only_found=bool(hits))
             if hits:
@@ -187,11 +181,12 @@ class Answerer:
                 is_comparable = self.search.options.mode == "hybrid" and not self.search.options.by_ranks
                 if self.llm is None and is_comparable:
                     space = self.index.space
-                    asked_back = disambiguate(self.workspace, space, query, lambda: self._documents, self.options)
+                    documents = self._understanding.documents
+                    asked_back = disambiguate(self.workspace, space, query, documents, self.options)
                     if asked_back:
-                        return self._finish(single_answer(asked_back), self.generation.auth)
+                        return self._finish(understood, single_answer(asked_back), self.generation.auth)
             search = self.search.response(query, hits, 0.0)
-        return self._finish(events, self.generation.auth, search)
+        return self._finish(understood, events, self.generation.auth, search)
 
     def quote(self) -> types.AnswerResponse:
         """Answer without a language model and a conversation, by several searches or by one."""
@@ -201,11 +196,11 @@ class Answerer:
 
     def _quote_from_one_search(self, request: types.AnswerRequest) -> types.AnswerResponse:
         """Answer a request, such as for a part of the question, by one search and in the documents' words."""
-        request, passage_text, _ = restrict_to_named(self.workspace, self.index, request, request.question)
-        answerer = Answerer(self.workspace, self.index, request)
-        answerer._unnamed = passage_text
+        understood = Understanding(self.workspace, self.index, request).understand(None)
+        answerer = Answerer(self.workspace, self.index, understood.request)
+        answerer._understood = understood
         query_engine = answerer.query_engine(streaming=True)
-        query = retrieval.Query(request.question, passage_text=passage_text)
+        query = retrieval.Query(understood.request.question, passage_text=understood.passage_text)
         written = cast("answering.GroundedStream", query_engine.query(query))
         return final_answer(written.events)
 
@@ -226,67 +221,6 @@ class Answerer:
             synthesizer or answering.GroundedSynthesizer(self.answer_from, streaming=streaming),
             self.search.stages() if postprocessors is None else [*postprocessors],
         )
-
-    # --- understand ---------------------------------------------------------------------------------
-
-    def _understand(self) -> None:
-        """Complete a follow-up question, and ask only the document that a question names at its end."""
-        request = self.request
-        with request_key_errors(self.generation.auth), tracing.span("condense", turns=len(request.history)):
-            if request.history and self.llm is None:
-                question = self._completed_by_rules()
-            else:
-                question = condense(request.question, request.history, self.llm)
-        if question != request.question:
-            self._rewritten = question
-        self.request = request.model_copy(update={"question": question})
-        if suggested_questions.may_name_document(question):
-            documents = self._documents
-            question, name = suggested_questions.without_document(question, {document.name for document in documents})
-            if name is not None:
-                named = [document.id for document in documents if document.name == name]
-                self.request = restrict_to_documents(self.request.model_copy(update={"question": question}), named)
-        restricted = restrict_to_named(self.workspace, self.index, self.request, question)
-        if not restricted.named and self.llm is None and not asks_of_each(question):
-            restricted = self._restricted_as_before(question) or restricted
-        self.request, self._passage_text, self._named = restricted
-        self._unnamed = question if self._goes_on else self._passage_text
-
-    def _restricted_as_before(self, question: str) -> Restricted[types.AnswerRequest] | None:
-        """Restrict a follow-up question to the documents that the last question with names names; None without one.
-
-        What a question leaves to the one before, such as "they", is searched for with the words of that one.
-        """
-        for turn in reversed(self.request.history):
-            if turn.role == "user":
-                before = restrict_to_named(self.workspace, self.index, self.request, turn.content)
-                if before.named:
-                    text = question if self._rewritten else f"{question} {before.passage_text}"
-                    if not refers_back(self._question):
-                        self._unrestricted = self.request.model_copy(update={"history": ()})
-                    self._goes_on = True
-                    return before._replace(passage_text=text)
-        return None
-
-    def _completed_by_rules(self) -> str:
-        """Complete a follow-up question by rules; it asks the document that the question before named at its end."""
-        documents = self._documents
-        question, turns = self.request.question, [turn for turn in self.request.history if turn.role == "user"]
-        names = {" ".join(alias) for document in documents for alias in aliases(document) if len(alias) <= 3}
-        history, last_document = list[types.Message](), None
-        for turn in turns:
-            text, last_document = suggested_questions.without_document(turn.content, {one.name for one in documents})
-            history.append(turn.model_copy(update={"content": text}))
-        completed = condense(question, history, None, sorted(names))
-        if last_document and completed != question:
-            return suggested_questions.in_document(completed, last_document)
-        return completed
-
-    @functools.cached_property
-    def _documents(self) -> list[types.DocumentNames]:
-        """The searchable documents that the request asks, before it is restricted to those that its question names."""
-        filters = saved_filters.resolve_saved_filter(self.workspace.store, self._asked).retrieval.filters
-        return self.workspace.store.documents.subjects(types.Scope(index_id=self.index.id, filters=filters))
 
     # --- from the passages to the verified answer ---------------------------------------------------
 
@@ -420,7 +354,7 @@ class Answerer:
             readable = {id_: lines for id_, hit in context.hits.items() if (lines := hit.of_kinds(kinds)) is not None}
             with tracing.span("model", model=EXTRACTIVE_MODEL):
                 # The name of a document may be in none of its sentences
-                for text in dict.fromkeys((question, self._unnamed or question)):
+                for text in dict.fromkeys((question, self._understood.unnamed if self._understood else question)):
                     extracts = extractive_answer.choose(
                         text,
                         list(readable.values()),
@@ -548,7 +482,13 @@ class Answerer:
 
     # --- finish -------------------------------------------------------------------------------------
 
-    def _finish(self, events: Events, auth: types.Auth, search: types.SearchResponse | None = None) -> Events:
+    def _finish(
+        self,
+        understood: UnderstoodQuestion,
+        events: Events,
+        auth: types.Auth,
+        search: types.SearchResponse | None = None,
+    ) -> Events:
         """Yield `events` with the answer completed, also the one that is still being judged.
 
         It gets the question as it was understood, follow-up questions, which page a page's number means, how the
@@ -560,13 +500,13 @@ class Answerer:
         def complete(answer: types.AnswerResponse) -> types.AnswerResponse:
             nonlocal follow_ups
             if follow_ups is None:
-                follow_ups = self._follow_ups(answer)
+                follow_ups = self._follow_ups(understood, answer)
             usage = {
                 "embedding_tokens": search.usage.embedding_tokens if search else 0,
                 "latency_ms": (time.perf_counter() - self._started) * 1000,
             }
             completed = {
-                "question": self._rewritten,
+                "question": understood.complete if understood.is_rewritten else None,
                 "follow_ups": answer.follow_ups or follow_ups,
                 "hint": answer.hint or question_intent.page_note(self.request.question, answer),
                 "retrieval": summary.model_copy(update={"returned": len(search.results if search else answer.sources)}),
@@ -584,23 +524,22 @@ class Answerer:
             min_score=options.min_score,
             mode=options.mode,
             returned=0,
-            named=self._named,
+            named=understood.named,
             pages={document_id: tuple(sorted(numbers)) for document_id, numbers in pages.items()},
         )
         with contextlib.closing(events), request_key_errors(auth):
             for event in events:
                 yield types.with_changed_answer(event, complete)
 
-    def _follow_ups(self, answer: types.AnswerResponse) -> tuple[str, ...]:
+    def _follow_ups(self, understood: UnderstoodQuestion, answer: types.AnswerResponse) -> tuple[str, ...]:
         """Return what to ask next, with questions in this language that the document of the first source answers."""
         known: Sequence[str] = ()
         if answer.contexts:
             with contextlib.suppress(errors.NotFoundError):  # purged meanwhile
                 document_id = answer.contexts[0].chunk.document_id
                 known = Suggestions(self.workspace).known_in(document_id, detect(self.request.question))
-        is_alone = bool(answer.contexts) and len(self._documents) == 1
-        question = self._rewritten or self._question
-        return suggested_questions.follow_ups(question, answer, known, is_alone=is_alone)
+        is_alone = bool(answer.contexts) and len(self._understanding.documents) == 1
+        return suggested_questions.follow_ups(understood.complete, answer, known, is_alone=is_alone)
 
 
 def _without_events(extract: Generator[types.AnswerToken, None, types.AnswerResponse]) -> types.AnswerResponse:

@@ -1,0 +1,117 @@
+"""Understand a question: complete it from the conversation, and find the documents that it asks."""
+
+import functools
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rag import tracing, types
+from rag.answering.conversation.followups import condense, refers_back
+from rag.answering.conversation.suggested_questions import in_document, may_name_document, without_document
+from rag.answering.extraction.quoted_answer import asks_of_each
+from rag.engine.library import saved_filters
+from rag.engine.questions.document_mentions import aliases, find_mentions
+from rag.engine.questions.search import restrict_to_named
+from rag.engine.request_parsing import request_key_errors, restrict_to_documents
+from rag.engine.workspace import Workspace
+
+if TYPE_CHECKING:  # see `rag.lazy_imports`
+    from llama_index.core.llms import LLM
+
+
+@dataclass(frozen=True, slots=True)
+class UnderstoodQuestion:
+    """A question as it is searched for: it needs no conversation, and asks only the documents that it means.
+
+    `complete` still has the name of a document at its end, which `request` has as a filter. `passage_text` is what
+    passages are searched for. `unnamed` is the question without the names of its documents, which no sentence of theirs
+    may say. `elsewhere` is the request to make if these documents do not answer, where only an earlier question named
+    them.
+    """
+
+    request: types.AnswerRequest
+    complete: str
+    passage_text: str
+    unnamed: str
+    named: Mapping[uuid.UUID, str]
+    is_rewritten: bool = False
+    elsewhere: types.AnswerRequest | None = None
+
+
+class Understanding:
+    """Understands one user's question to an index."""
+
+    def __init__(self, workspace: Workspace, index: types.Index, request: types.AnswerRequest) -> None:
+        self._workspace = workspace
+        self._index = index
+        self._request = request
+
+    @functools.cached_property
+    def documents(self) -> list[types.DocumentNames]:
+        """The searchable documents that the request asks, before it is restricted to those that its question names."""
+        filters = saved_filters.resolve_saved_filter(self._workspace.store, self._request).retrieval.filters
+        return self._workspace.store.documents.subjects(types.Scope(index_id=self._index.id, filters=filters))
+
+    def understand(self, llm: "LLM | None") -> UnderstoodQuestion:
+        """Complete a follow-up question by `llm` or by rules, and ask only the documents that it means.
+
+        Raises:
+            errors.ProviderError: the language model refuses or is down.
+        """
+        request = self._request
+        with request_key_errors(request.generation.auth), tracing.span("condense", turns=len(request.history)):
+            if request.history and llm is None:
+                question = self._completed_by_rules()
+            else:
+                question = condense(request.question, request.history, llm)
+        complete, is_rewritten = question, question != request.question
+        request = request.model_copy(update={"question": question})
+        if may_name_document(question):
+            question, name = without_document(question, {document.name for document in self.documents})
+            if name is not None:
+                named = [document.id for document in self.documents if document.name == name]
+                request = restrict_to_documents(request.model_copy(update={"question": question}), named)
+        restricted = restrict_to_named(self._workspace, self._index, request, question)
+        if not restricted.named and llm is None and not asks_of_each(question):
+            before = self._restricted_as_before(request, complete, is_rewritten)
+            if before is not None:
+                return before
+        request, passage_text, documents = restricted
+        return UnderstoodQuestion(request, complete, passage_text, passage_text, documents, is_rewritten)
+
+    def _restricted_as_before(
+        self, request: types.AnswerRequest, complete: str, is_rewritten: bool
+    ) -> UnderstoodQuestion | None:
+        """Restrict a follow-up question to the documents that the last question with names names; None without one.
+
+        What a question leaves to the one before, such as "they", is searched for with the words of that one.
+        """
+        question = request.question
+        earlier = (turn.content for turn in reversed(request.history) if turn.role == "user")
+        naming = (text for text in earlier if any(one.is_certain for one in find_mentions(text, self.documents)))
+        before = restrict_to_named(self._workspace, self._index, request, next(naming, ""))
+        if not before.named:
+            return None
+        return UnderstoodQuestion(
+            request=before.request,
+            complete=complete,
+            passage_text=question if is_rewritten else f"{question} {before.passage_text}",
+            unnamed=question,
+            named=before.named,
+            is_rewritten=is_rewritten,
+            elsewhere=None if refers_back(self._request.question) else request.model_copy(update={"history": ()}),
+        )
+
+    def _completed_by_rules(self) -> str:
+        """Complete a follow-up question by rules; it asks the document that the question before named at its end."""
+        question = self._request.question
+        names = {" ".join(alias) for document in self.documents for alias in aliases(document) if len(alias) <= 3}
+        history, last_document = list[types.Message](), None
+        for turn in (turn for turn in self._request.history if turn.role == "user"):
+            text, last_document = without_document(turn.content, {document.name for document in self.documents})
+            history.append(turn.model_copy(update={"content": text}))
+        completed = condense(question, history, None, sorted(names))
+        if last_document and completed != question:
+            return in_document(completed, last_document)
+        return completed

@@ -212,9 +212,11 @@ class AnswerOptions(Input):
 
     With `require_citations`, contradicted sentences are struck through. `drop_unsupported` removes them and those
     that are not verified or cite nothing. With `judge_with_model`, the language model that wrote the answer also judges
-    sentences that are in other words than their sources; None leaves that to all but small models. Sources have at most
-    `max_context_tokens`; None: as set for all users (RAG_MAX_CONTEXT_TOKENS), else by the model's context window. A
-    cached answer is used only for the same question, sources, model and options, and is verified again.
+    sentences that are in other words than their sources; None leaves that to all but small models. With
+    `plan_searches`, all but small models first complete the question and choose what is searched in which documents.
+    Sources have at most `max_context_tokens`; None: as set for all users (RAG_MAX_CONTEXT_TOKENS), else by the model's
+    context window. A cached answer is used only for the same question, sources, model and options, and is verified
+    again.
     """
 
     require_citations: bool = True
@@ -223,6 +225,7 @@ class AnswerOptions(Input):
     max_context_tokens: int | None = pydantic.Field(default=None, ge=200, le=1_000_000)
     use_cache: bool = True
     judge_with_model: bool | None = None
+    plan_searches: bool = True
 
 
 class GenerationOptions(Input):

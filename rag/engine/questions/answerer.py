@@ -170,7 +170,7 @@ class Answerer:
             if events:
                 return self._finish(understood, events, self.request.auth)
             query = retrieval.Query(question, passage_text=understood.passage_text)
-            hits: Sequence[types.Hit] = self.composite.model_passages(question) if self.llm else ()
+            hits: Sequence[types.Hit] = self.composite.model_passages(question, understood.searches) if self.llm else ()
             self.read_documents = whole_documents(self.workspace, self.index, self.request, only_found=bool(hits))
             if hits:
                 events = self.answer_from(question, hits)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rag import providers, retrieval, tracing, types
 from rag.answering.conversation.followups import condense, refers_back
-from rag.answering.conversation.search_plan import chosen_documents, plan_searches
+from rag.answering.conversation.search_plan import MAX_LISTED, chosen_documents, plan_searches
 from rag.answering.conversation.suggested_questions import in_document, may_name_document, without_document
 from rag.answering.extraction.quoted_answer import asks_of_each
 from rag.engine.library import saved_filters
@@ -91,8 +91,10 @@ class Understanding:
         if providers.is_small(llm) or not request.options.plan_searches or not request.retrieval.routing:
             return None
         memory = self._workspace.store.caches if request.options.use_cache else None
-        mentioned = [one for mention in find_mentions(request.question, self.documents) for one in mention.documents]
-        listed = [*dict.fromkeys([*mentioned, *self.documents])]
+        listed = self.documents
+        if len(listed) > MAX_LISTED:  # else always in the same order, which vendors' caches of prompts need
+            mentions = find_mentions(request.question, listed)
+            listed = [*dict.fromkeys([*(one for mention in mentions for one in mention.documents), *listed])]
         plan = plan_searches(request.question, request.history, listed, retrieval.Completions(llm, memory))
         if plan is None:
             return None

@@ -1,6 +1,6 @@
 """Domain vocabularies, formulas, periods, references and landmarks in questions and documents."""
 
-from rag.vocabulary.document_kinds import DocumentKind, document_kinds, marked_kind
+from rag.vocabulary.document_kinds import DocumentKind, cues_of, document_kinds, marked_kind
 from rag.vocabulary.formulas import (
     Expression,
     Figure,
@@ -11,6 +11,7 @@ from rag.vocabulary.formulas import (
     is_labelled,
     parse_expression,
     plain_label,
+    uses,
 )
 from rag.vocabulary.landmarks import Landmarks, landmarks, own_pages
 from rag.vocabulary.periods import find_periods, spell_out_periods, years, years_away

@@ -12,13 +12,14 @@ class DocumentKind(types.Model):
     """A kind of documents.
 
     `nouns` name one of them in a question, in lower case: "the RAPTOR paper". `description` is compared with a document
-    by meaning; `marks` are phrases in lower case of which its first pages have some. `questions` are the first ones to
-    ask, the most important first, by language.
+    by meaning; `marks` are phrases in lower case of which its first pages have some, `cues` those in which its sentences
+    state what matters. `questions` are the first ones to ask, the most important first, by language.
     """
 
     description: str
     nouns: tuple[str, ...]
     marks: tuple[str, ...]
+    cues: tuple[str, ...]
     questions: Mapping[str, tuple[str, ...]]
 
 
@@ -27,6 +28,12 @@ def document_kinds() -> Mapping[str, DocumentKind]:
     """Return all kinds by name."""
     files = packaged_files("kinds").items()
     return {name: DocumentKind.model_validate(tomllib.loads(text)) for name, text in files}
+
+
+def cues_of(kind: str | None) -> frozenset[str]:
+    """Return the phrases in which documents of a kind state what matters, of all kinds without a kind."""
+    kinds = document_kinds()
+    return frozenset(cue for name, own in kinds.items() if kind in (name, None) or kind not in kinds for cue in own.cues)
 
 
 def marked_kind(text: str) -> str | None:

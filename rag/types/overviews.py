@@ -4,7 +4,6 @@ import datetime as dt
 import uuid
 
 from rag.types.base import Model
-from rag.types.documents import DocumentNames
 from rag.types.search import Usage
 from rag.types.text import Region
 

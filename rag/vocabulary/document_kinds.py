@@ -12,8 +12,9 @@ class DocumentKind(types.Model):
     """A kind of documents.
 
     `nouns` name one of them in a question, in lower case: "the RAPTOR paper". `description` is compared with a document
-    by meaning; `marks` are phrases in lower case of which its first pages have some, `cues` those in which its sentences
-    state what matters. `questions` are the first ones to ask, the most important first, by language.
+    by meaning; `marks` are phrases in lower case of which its first pages have some, `cues` phrases of sentences that
+    state what matters in it, and its main line items. `questions` are the first ones to ask, the most important first,
+    by language.
     """
 
     description: str
@@ -31,9 +32,10 @@ def document_kinds() -> Mapping[str, DocumentKind]:
 
 
 def cues_of(kind: str | None) -> frozenset[str]:
-    """Return the phrases in which documents of a kind state what matters, of all kinds without a kind."""
+    """Return the phrases in which documents of a kind state what matters, without a kind those of all."""
     kinds = document_kinds()
-    return frozenset(cue for name, own in kinds.items() if kind in (name, None) or kind not in kinds for cue in own.cues)
+    own = kinds.get(kind or "")
+    return frozenset(cue for one in ([own] if own else kinds.values()) for cue in one.cues)
 
 
 def marked_kind(text: str) -> str | None:

@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 from rag import types, vocabulary
 from rag.answering.extraction import summary
-from rag.answering.passages.quotable_units import PERIOD, Unit, split_passage
+from rag.answering.passages.quotable_units import Unit, split_passage
 from rag.answering.passages.statements import display_text, words_at
+from rag.answering.passages.table_text import PERIOD
 from rag.answering.text import term_weights
 from rag.answering.text.sentences import has_bullet, one_line, without_bullet
 from rag.ingestion.chunking import SECTION_SEPARATOR
@@ -53,48 +54,58 @@ MIN_SPOKEN = 3
 MAX_LABEL_WORDS = 6
 MAX_ROW_CELLS = 6
 
+_UNITS = (
+    r"thousand|million|billion|trillion|Mio|Mrd|Millionen|Milliarden|crore|lakh|USD|EUR|GBP|CHF|Euro|dollars|rupees|"
+    r"days?|weeks?|months?|years?|hours?|minutes?|seconds?|mm|cm|m|km|kg|g|ml|l|V|W|kW|A|Hz"
+)
 _AMOUNT = re.compile(
-    r"[$€£¥₹]\s?\d[\d,.]*+|(?<![\w.,])\d[\d,.]*+\s?(?:%|percent\b|per cent\b|Prozent\b|(?:thousand|million|billion|trillion|"
-    r"Mio|Mrd|Millionen|Milliarden|crore|lakh)\b|(?:USD|EUR|GBP|CHF|Euro|dollars|rupees)\b|(?:days?|weeks?|months?|years?|"
-    r"hours?|minutes?|seconds?|mm|cm|m|km|kg|g|ml|l|V|W|kW|A|Hz|°C|°F)\b)",
-    re.IGNORECASE,
+    rf"[$€£¥₹]\s?\d[\d,.]*+|(?<![\w.,])\d[\d,.]*+\s?(?:%|°|(?:percent|per cent|Prozent|{_UNITS})\b)", re.IGNORECASE
 )
 _FIGURE = re.compile(r"(?<![\w.,§\[-])\d[\d,.]*+(?![\]\w])")
 _NAME = re.compile(r"(?<=[a-z,] )[A-ZÄÖÜÉ][\w&’'.-]++(?: [A-ZÄÖÜÉ][\w&’'.-]++){0,4}")
-_CITATION = re.compile(r"\bet al\b|\[\d{1,3}(?:, ?\d{1,3}){0,9}\]|\((?:e\.g\.,? )?[A-Z][\w-]{1,30}(?: & [A-Z][\w-]{1,30})?, \d{4}")
+_CITATION = re.compile(
+    r"\bet al\b|\[\d{1,3}(?:, ?\d{1,3}){0,9}\]|\((?:e\.g\.,? )?[A-Z][\w-]{1,30}(?: & [A-Z][\w-]{1,30})?, \d{4}"
+)
 _NO_SENTENCE = re.compile(r"\b[A-Z]\., |[=∑∏∈∂∝∗∼≈∀∃∇√∫<>|{}\\]|[⁰¹²³⁴-⁹]\s")
-"""Formulas and names of authors."""
+"""Authors of a reference, and formulas."""
 _ASIDE = re.compile(
-    r"\b(?:risk factors|accounting (?:estimates|policies|pronouncements)|related work|background|prior work|citation|preface|"
-    r"foreword|about th(?:is|e) \w+)\b",
+    r"\b(?:risk factors|accounting (?:estimates|policies|pronouncements)|related work|background|prior work|citation|"
+    r"preface|foreword|about th(?:is|e) \w+)\b",
     re.IGNORECASE,
 )
 """Headings over what is not the document's own matter."""
+_PARTS = "part|item|note|section|page|chapter|appendix|figure|table|form"
 _ABOUT_ITSELF = re.compile(
-    r"(?:the|this|these|each|all|our)?\s*(?:traceable |key )?(?:accounts|findings|chapters?|sections?|report|document|manual|guide|"
-    r"handbook|paper|appendix|table|figures?|authors?|discussion and analysis|management['’]s discussion)\b|"
-    r"\b(?:see|refer to|described|discussed|set forth|included|presented|found|contained) (?:in |under |at )?(?:the |our )?"
-    r"[“\"(]?(?:part|item|note|section|page|chapter|appendix|figure|table|supporting|form)\b|"
-    r"\bwe (?:also )?(?:believe|expect|anticipate|intend|plan)\b|\bour audit\b|\bwe (?:have )?audited\b|\bin our opinion\b|\breasonable assurance\b|"
-    r"\b(?:may|might|could) (?:not )?(?:be|have|cause|result|adversely|affect|harm|differ|fail|become|lead|also)\b|"
-    r"\b(?:certify|certifies|exhibit|registrant|hereto|pursuant|not material|immaterial|recently (?:adopted|issued)|"
-    r"this case|these cases|anti-?dilutive)\b",
-    re.IGNORECASE,
+    rf"""(?:(?:the|this|these|each|all|our)\ )?(?:chapters?|sections?|report|document|manual|guide|handbook|paper|
+        appendix|table|figures?|authors?|executive\ summary)\b
+    |\b(?:see|refer\ to|described|discussed|set\ forth|included|presented|found|contained)\ (?:in\ |under\ |at\ )?
+        (?:the\ |our\ )?[“"(]?(?:{_PARTS})\b
+    |\b(?:our\ audit|we\ (?:have\ )?audited|in\ our\ opinion|reasonable\ assurance|certify|certifies|exhibit|registrant|
+        hereto|pursuant|not\ material|immaterial|recently\ (?:adopted|issued)|anti-?dilutive|citation)\b
+    |\bwe\ (?:also\ )?(?:believe|expect|anticipate|intend|plan)\b
+    |\b(?:may|might|could)\ (?:not\ )?(?:be|have|cause|result|adversely|affect|harm|differ|fail|become|lead|also)\b""",
+    re.IGNORECASE | re.VERBOSE,
 )
-"""Sentences that speak of the document, of what may happen, or in forms that every such document has."""
+"""Sentences that speak of the document, in forms that every such document has, or of what may happen."""
 _LEADS_BACK = re.compile(
-    r"(?:in particular|note that|(?:some|many|most|all|both|each|either|neither) of (?:these|them|which)|explanation|in (?:this|that|these|such|her|his|their|its)|"
-    r"to (?:this|that) end|for (?:this|these|that)|because of this|the (?:former|latter|above|following)|as (?:shown|described|noted))\b",
-    re.IGNORECASE,
+    r"""(?:in\ particular|note\ that|explanation|rather|specifically
+    |(?:some|many|most|all|both|each|either|neither)\ of\ (?:these|them|which)
+    |in\ (?:this|that|these|such|her|his|their|its)|(?:to|for|because\ of)\ (?:this|that|these)
+    |the\ (?:former|latter|above|following)|as\ (?:shown|described|noted))\b""",
+    re.IGNORECASE | re.VERBOSE,
 )
 
 
 class KeyFact(NamedTuple):
-    """A sentence or table row of a chunk, and its text as it is shown."""
+    """A sentence or table row of a chunk."""
 
     chunk: types.Chunk
     unit: Unit
-    text: str
+
+    @property
+    def text(self) -> str:
+        """Its words on one line, those of a row with its column names."""
+        return one_line(display_text(self.chunk.text, self.unit))
 
     @property
     def page_number(self) -> int:
@@ -105,10 +116,10 @@ class KeyFact(NamedTuple):
 NO_STATEMENTS: Mapping[str, Collection[int]] = MappingProxyType({})
 
 
-class _Candidate(NamedTuple):
+class _Sentence(NamedTuple):
     fact: KeyFact
+    text: str
     words: tuple[str, ...]
-    weight: float
 
 
 def key_facts(
@@ -125,42 +136,40 @@ def key_facts(
     what it is about, `statements` the pages of its financial statements.
     """
     told = [chunk for chunk in chunks if chunk.kinds & types.PAGE_TEXT and not summary.is_beside(chunk.section)]
-    scale = _Scale(cues, [name.casefold() for name in names], max((chunk.pages[-1] for chunk in told), default=1))
-    repeated = summary.repeated_lines(chunks)
-    sentences: dict[str, _Candidate] = {}
-    rows: list[KeyFact] = []
-    for chunk in told:
-        for fact in _facts(chunk):
-            if fact.unit.cells:
-                rows.append(fact)
-            elif fact.text not in sentences:
-                lines = chunk.lines_of(*fact.unit.span)
-                if not any(summary.plain_line(line.text) in repeated for line in lines):
-                    words = tuple(term_weights.content_words(fact.text))
-                    sentences[fact.text] = _Candidate(fact, words, scale.weight(fact, lines[0].page_number))
-    spoken = [one.words for one in sentences.values()]
-    chosen_rows = _best_rows(rows, spoken, statements, cues, min(MAX_ROWS, limit))
-    chosen = _best_sentences([*sentences.values()], limit - len(chosen_rows)) + chosen_rows
+    facts = [fact for chunk in told for fact in _facts(chunk)]
+    rows = [fact for fact in facts if fact.unit.cells]
+    sentences = _sentences([fact for fact in facts if not fact.unit.cells], summary.repeated_lines(chunks))
+    pages = max((chunk.pages[-1] for chunk in told), default=1)
+    scale = _Scale(cues, [name.casefold() for name in names], pages)
+    chosen = _best_rows(rows, [one.words for one in sentences], statements, cues)[:limit]
+    chosen += _best_sentences(sentences, scale, limit - len(chosen))
     return sorted(chosen, key=lambda fact: (fact.chunk.ordinal, fact.unit.span.start))
 
 
 def _facts(chunk: types.Chunk) -> Iterator[KeyFact]:
-    """Yield the rows with a label, and the whole sentences of the document's content.
-
-    An item of a list may end without a stop. What a chunk begins with in the middle of a paragraph may be no sentence.
-    """
+    """Yield the rows with a label, and the text; what begins in the middle of a paragraph may be no sentence."""
     for unit in split_passage(types.Passage(document_id=chunk.document_id, lines=chunk.lines)):
         if unit.is_boilerplate or (unit.span.start == 0 and not chunk.lines[0].starts_block):
             continue
         if unit.cells and unit.label is not None:
-            yield KeyFact(chunk, unit, one_line(display_text(chunk.text, unit)))
+            yield KeyFact(chunk, unit)
         elif unit.kind is types.BlockKind.TEXT and not unit.cells:
-            unit = unit._replace(span=without_bullet(chunk.text, unit.span))
-            text = one_line(display_text(chunk.text, unit))
-            is_item = has_bullet(chunk.text[unit.span.end :].lstrip())  # the next line is one, too
-            whole = f"{text}." if is_item and text[-1:].isalnum() else text
-            if summary.states_something(whole) and not _NO_SENTENCE.search(text):
-                yield KeyFact(chunk, unit, text)
+            yield KeyFact(chunk, unit._replace(span=without_bullet(chunk.text, unit.span)))
+
+
+def _sentences(facts: Sequence[KeyFact], repeated: Collection[str]) -> list[_Sentence]:
+    """Return the whole sentences of the document's content, each once; an item of a list may end without a stop."""
+    sentences: dict[str, _Sentence] = {}
+    for fact in facts:
+        text = fact.text
+        is_item = text[-1:].isalnum() and has_bullet(fact.chunk.text[fact.unit.span.end :].lstrip())
+        if text in sentences or not summary.states_something(f"{text}." if is_item else text):
+            continue
+        lines = fact.chunk.lines_of(*fact.unit.span)
+        if not _NO_SENTENCE.search(text) and not any(summary.plain_line(line.text) in repeated for line in lines):
+            words = (word for word in term_weights.content_words(text) if not word[0].isdigit())
+            sentences[text] = _Sentence(fact, text, tuple(words))
+    return [*sentences.values()]
 
 
 class _Scale(NamedTuple):
@@ -170,9 +179,10 @@ class _Scale(NamedTuple):
     names: Collection[str]
     pages: int
 
-    def weight(self, fact: KeyFact, page: int) -> float:
+    def weight(self, sentence: _Sentence) -> float:
         """Return what a sentence's figures, names, phrases and place make of its centrality."""
-        text, lower = fact.text, fact.text.casefold()
+        fact, text, _ = sentence
+        lower, page = text.casefold(), fact.page_number
         amounts, figures = len(_AMOUNT.findall(text)), len(_FIGURE.findall(text))
         weight = 1.0 + AMOUNT * min(amounts, MAX_FIGURES) + FIGURE * min(figures, MAX_FIGURES)
         weight += NAME * min(len(_NAME.findall(text)), MAX_NAMES)
@@ -193,20 +203,19 @@ class _Scale(NamedTuple):
         return weight * (ABOUT_ITSELF if _ABOUT_ITSELF.search(text) else 1.0)
 
 
-def _best_sentences(candidates: Sequence[_Candidate], limit: int) -> list[KeyFact]:
+def _best_sentences(sentences: Sequence[_Sentence], scale: _Scale, limit: int) -> list[KeyFact]:
     """Return the sentences of the highest scores, each unlike those before, from several pages and sections."""
-    idf = term_weights.idf([one.words for one in candidates])
-    totals = Counter(word for one in candidates for word in one.words)
+    idf = term_weights.idf([one.words for one in sentences])
+    totals = Counter(word for one in sentences for word in one.words)
     centroid = {word: math.log1p(count) * idf[word] for word, count in totals.items() if count > 1}
 
-    def score(one: _Candidate) -> float:
-        return one.weight * sum(centroid.get(word, 0.0) for word in {*one.words}) / max(len(one.words), USUAL_WORDS)
+    def centrality(one: _Sentence) -> float:
+        return sum(centroid.get(word, 0.0) for word in {*one.words}) / max(len(one.words), USUAL_WORDS)
 
-    sections = {_section(one.fact) for one in candidates}
-    most = MAX_OF_SECTION if len(sections) >= SEVERAL_SECTIONS else limit
-    chosen: list[_Candidate] = []
+    most = MAX_OF_SECTION if len({_section(one.fact) for one in sentences}) >= SEVERAL_SECTIONS else limit
+    chosen: list[_Sentence] = []
     of_page, of_section = Counter[int](), Counter[str]()
-    for one in sorted(candidates, key=lambda one: -score(one)):
+    for one in sorted(sentences, key=lambda one: centrality(one) * scale.weight(one), reverse=True):
         if len(chosen) == limit:
             break
         page, section = one.fact.page_number, _section(one.fact)
@@ -235,7 +244,6 @@ def _best_rows(
     sentences: Sequence[Sequence[str]],
     statements: Mapping[str, Collection[int]],
     cues: Collection[str],
-    limit: int,
 ) -> list[KeyFact]:
     """Return the rows with a figure for each of several periods that tell most.
 
@@ -267,7 +275,7 @@ def _best_rows(
             of_statement[place] += 1
             names.add(name)
             chosen.append(fact)
-    return chosen[:limit]
+    return chosen[:MAX_ROWS]
 
 
 def _is_of_periods(fact: KeyFact) -> bool:

@@ -18,7 +18,7 @@ from rag.ui.chat.answer import marks, show_answer
 from rag.ui.chat.conversation_list import conversation_id, open_conversation
 from rag.ui.chat.document_scope import SCOPE_FILTER
 from rag.ui.chat.pending_answers import PendingAnswer
-from rag.ui.chat.suggestions import suggested_questions
+from rag.ui.chat.suggestions import beginning
 from rag.ui.chat.turn_actions import answer_actions, question_actions
 from rag.ui.components import focus_field
 from rag.ui.formatting import decimal, escape, render
@@ -53,7 +53,7 @@ CACHED_CHATS = 64
 def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alone: bool) -> None:
     """Show the conversation and the question field.
 
-    `first` is the document for suggested questions, which `is_alone` in the scope or one of several.
+    `first` is the document for the overview and suggested questions, which `is_alone` in the scope or one of several.
     """
     with error_boundary():
         current = conversation_id()
@@ -79,7 +79,7 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alon
         turns = st.container(key="transcript", height=400, border=False, autoscroll=not is_last_shown)
         _question_field(document_ids, disabled=is_written)
         with turns:
-            suggestion = None if messages else suggested_questions(first, is_alone=is_alone)
+            suggestion = None if messages else beginning(document_ids, first, is_alone=is_alone)
             later = later_places(turns_shown)
             judged = turns_shown[-1].id if pending and pending.so_far else None
             for message in turns_shown:

@@ -11,7 +11,6 @@ from rag.vocabulary.formulas import (
     is_labelled,
     parse_expression,
     plain_label,
-    uses,
 )
 from rag.vocabulary.landmarks import Landmarks, landmarks, own_pages
 from rag.vocabulary.periods import find_periods, spell_out_periods, years, years_away

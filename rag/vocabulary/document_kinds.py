@@ -13,8 +13,8 @@ class DocumentKind(types.Model):
 
     `nouns` name one of them in a question, in lower case: "the RAPTOR paper". `description` is compared with a document
     by meaning; `marks` are phrases in lower case of which its first pages have some, `cues` phrases of sentences that
-    state what matters in it, and its main line items. `questions` are the first ones to ask, the most important first,
-    by language.
+    state what matters in it, and its main line items, the most important first. `questions` are the first ones to ask,
+    the most important first, by language.
     """
 
     description: str
@@ -31,11 +31,11 @@ def document_kinds() -> Mapping[str, DocumentKind]:
     return {name: DocumentKind.model_validate(tomllib.loads(text)) for name, text in files}
 
 
-def cues_of(kind: str | None) -> frozenset[str]:
+def cues_of(kind: str | None) -> tuple[str, ...]:
     """Return the phrases in which documents of a kind state what matters, without a kind those of all."""
     kinds = document_kinds()
     own = kinds.get(kind or "")
-    return frozenset(cue for one in ([own] if own else kinds.values()) for cue in one.cues)
+    return tuple(dict.fromkeys(cue for one in ([own] if own else kinds.values()) for cue in one.cues))
 
 
 def marked_kind(text: str) -> str | None:

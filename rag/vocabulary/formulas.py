@@ -104,17 +104,6 @@ def find_figure(name: str) -> Figure | None:
     return next((found for trade in definitions() if name and (found := trade.figure(name))), None)
 
 
-@cache
-def uses(figure: str) -> int:
-    """Return how many ratios and other figures are computed from the line item of this name."""
-    formulas = [formula for trade in definitions() for formula in trade.formulas]
-    return sum(any(part.figure == figure for part in _operands(formula)) for formula in formulas)
-
-
-def _operands(formula: Formula) -> list[Operand]:
-    return [part for expression in formula.parsed for part in expression if isinstance(part, Operand)]
-
-
 def parse_expression(text: str) -> Expression:
     """Parse an expression.
 

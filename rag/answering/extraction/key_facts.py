@@ -125,15 +125,15 @@ class _Sentence(NamedTuple):
 def key_facts(
     chunks: Sequence[types.Chunk],
     *,
-    cues: Collection[str] = (),
+    cues: Sequence[str] = (),
     names: Collection[str] = (),
     statements: Mapping[str, Collection[int]] = NO_STATEMENTS,
     limit: int = MAX_FACTS,
 ) -> list[KeyFact]:
     """Return the sentences and rows that tell most of a document, at most `limit`, in reading order.
 
-    `chunks` are all of its chunks in order, `cues` phrases in lower case in which its kind states what matters, `names`
-    what it is about, `statements` the pages of its financial statements.
+    `chunks` are all of its chunks in order, `cues` phrases in lower case in which its kind states what matters, and its
+    line items, `names` what it is about, `statements` the pages of its financial statements.
     """
     told = [chunk for chunk in chunks if chunk.kinds & types.PAGE_TEXT and not summary.is_beside(chunk.section)]
     facts = [fact for chunk in told for fact in _facts(chunk)]
@@ -175,7 +175,7 @@ def _sentences(facts: Sequence[KeyFact], repeated: Collection[str]) -> list[_Sen
 class _Scale(NamedTuple):
     """What the sentences of a document of so many pages are weighed by."""
 
-    cues: Collection[str]
+    cues: Sequence[str]
     names: Collection[str]
     pages: int
 
@@ -243,38 +243,36 @@ def _best_rows(
     rows: Sequence[KeyFact],
     sentences: Sequence[Sequence[str]],
     statements: Mapping[str, Collection[int]],
-    cues: Collection[str],
+    cues: Sequence[str],
 ) -> list[KeyFact]:
     """Return the rows with a figure for each of several periods that tell most.
 
-    In the document's own statements these are the line items that are cues, then those from which most ratios are
-    computed; in other documents those whose labels, of several words, its sentences speak of most.
+    In the document's own statements these are the line items among `cues`, in their order; in documents without such
+    those whose labels, of several words, its sentences speak of most.
     """
-    of_label: dict[tuple[str, ...], tuple[KeyFact, vocabulary.Figure | None]] = {}
+    items: dict[str, tuple[str, KeyFact]] = {}
+    of_label: dict[tuple[str, ...], KeyFact] = {}
     for fact in rows:
         label = words_at(fact.chunk.text, fact.unit.label)
         words = tuple(term_weights.content_words(label))
+        if len(words) > MAX_LABEL_WORDS or not label[:1].isupper() or not _is_of_periods(fact):
+            continue
         figure = vocabulary.find_figure(label)
-        is_item = figure is not None and fact.page_number in statements.get(figure.place or "", ())
-        is_labelled = len(words) <= MAX_LABEL_WORDS and label[:1].isupper() and not re.search(r"\d", label)
-        if is_labelled and (is_item or (not statements and len(words) > 1)) and _is_of_periods(fact):
-            of_label.setdefault(words, (fact, figure if is_item else None))
-    spoken = _spoken([*of_label], sentences)
-
-    def rank(words: tuple[str, ...]) -> tuple[bool, int, int]:
-        figure = of_label[words][1]
-        return figure is not None and figure.name in cues, vocabulary.uses(figure.name) if figure else 0, spoken[words]
-
+        if figure and figure.name in cues and fact.page_number in statements.get(figure.place or "", ()):
+            items.setdefault(figure.name, (figure.place or "", fact))
+        elif len(words) > 1:
+            of_label.setdefault(words, fact)
     chosen: list[KeyFact] = []
-    of_statement, names = Counter[str](), set[str]()
-    for words in sorted(of_label, key=rank, reverse=True):
-        fact, figure = of_label[words]
-        name, place = (figure.name, figure.place or "") if figure else ("", "")
-        is_new = not name or name not in names
-        if max(rank(words)[1], spoken[words]) >= MIN_SPOKEN and is_new and of_statement[place] < MAX_ROWS_OF_STATEMENT:
-            of_statement[place] += 1
-            names.add(name)
+    of_statement = Counter[str]()
+    for name in sorted(items, key=cues.index):
+        place, fact = items[name]
+        of_statement[place] += 1
+        if of_statement[place] <= MAX_ROWS_OF_STATEMENT:
             chosen.append(fact)
+    if not chosen:
+        spoken = _spoken([*of_label], sentences)
+        most = sorted(of_label, key=lambda words: -spoken[words])
+        chosen = [of_label[words] for words in most if spoken[words] >= MIN_SPOKEN]
     return chosen[:MAX_ROWS]
 
 

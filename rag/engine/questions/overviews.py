@@ -1,5 +1,6 @@
 """Overviews of documents: key facts chosen when one is read, and written by a language model on request."""
 
+import contextlib
 import datetime as dt
 import functools
 import uuid
@@ -39,14 +40,19 @@ class Overviews:
         self._documents = workspace.store.documents
 
     def get(self, document_id: uuid.UUID) -> types.DocumentOverview:
-        """Return the overview of a document, with facts chosen now if none are kept. Raises NotFoundError."""
+        """Return the overview of a document. Raises NotFoundError."""
         document = self._documents.get(document_id)
-        return self._overview(document, self._documents.key_facts(document_id) or self._choose(document))
+        return self._overview(document, self.facts(document))
 
-    def choose(self, document: types.Document) -> None:
-        """Choose the key facts of a document that is read, and keep them, unless there are some."""
-        if self._documents.key_facts(document.id) is None:
-            self._documents.keep_key_facts(document.id, self._choose(document), document.indexed_at)
+    def facts(self, document: types.Document) -> types.KeyFacts:
+        """Return the facts kept with a document, else those that are chosen now, which are kept if it is ready."""
+        if kept := self._documents.key_facts(document.id):
+            return kept
+        chosen = self._choose(document)
+        if document.status is types.DocumentStatus.READY and document.deleted_at is None:
+            with contextlib.suppress(errors.ForbiddenError):  # shared for reading
+                self._documents.keep_key_facts(document.id, chosen, document.indexed_at)
+        return chosen
 
     def estimate(self, document_id: uuid.UUID, generation: types.GenerationOptions) -> types.OverviewEstimate:
         """Return what an overview by a language model takes. Raises as that, but calls no model."""
@@ -69,12 +75,11 @@ class Overviews:
         It reads the whole document, or the passages of its key sentences if that is too long.
         """
         document = self._documents.get(document_id)
-        chosen = self._documents.key_facts(document_id) or self._choose(document)
         answerer, hits = self._task(document, generation)
         if answerer.llm is None:
             raise errors.ConfigError(NO_MODEL)
-        # Refused before the model is paid for, if these documents may not be changed
-        self._documents.keep_key_facts(document_id, chosen, document.indexed_at)
+        # Refused before the model is paid for, if the document may not be changed
+        self._documents.keep_key_facts(document_id, self.facts(document), document.indexed_at)
         with request_key_errors(answerer.generation.auth):
             answer = final_answer(answerer.answer_from(prompts.OVERVIEW, hits))
         facts = [*_proved_facts(answer)] if answer.model != EXTRACTIVE_MODEL else []
@@ -145,8 +150,8 @@ class Overviews:
             generation = generation.model_copy(update={"max_output_tokens": OUTPUT_TOKENS})
         store = self._workspace.store
         index = store.indexes.get_by_id(document.index_id)
-        # judged on this machine, so that the estimate is all that it costs
-        options = types.AnswerOptions(judge_with_model=False)
+        # Judged on this machine, so that the estimate is all that it costs; another try is another text
+        options = types.AnswerOptions(judge_with_model=False, use_cache=False)
         asked = types.AnswerRequest(question=prompts.OVERVIEW, generation=generation, options=options)
         request = restrict_to_documents(asked, [document.id])
         answerer = Answerer(

@@ -81,8 +81,9 @@ def _show_overview(document: types.Document) -> bool:
         with st.container(key="overview"):
             st.markdown(f"**{escape(document.title or document.name)}**")
             st.caption(escape(description(document)))
-            marks = fact_marks(overview)
-            show_facts(overview, lambda number: show_mark(document.id, marks, number))
+            number = show_facts(overview)
+        if number is not None:
+            show_mark(document.id, fact_marks(overview), number)
     return bool(overview.facts)
 
 

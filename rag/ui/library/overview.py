@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -13,6 +14,8 @@ from rag.ui.library.document_metadata import KINDS
 from rag.ui.page_frame import dialog, error_boundary
 from rag.ui.viewer.pdf_viewer import Mark, show_pdf
 
+IMPROVEMENT = "overview-improvement"
+"""Session key of the step towards an overview by a model, "estimate" or "write", and of the document."""
 MAX_NAMES = 3
 """Maximum number of names in a line."""
 
@@ -31,14 +34,18 @@ def fact_marks(overview: types.DocumentOverview) -> tuple[Mark, ...]:
     return tuple(Mark(str(number), fact.quote, fact.regions, ()) for number, fact in enumerate(overview.facts, start=1))
 
 
-def show_facts(overview: types.DocumentOverview, on_open: Callable[[int], None], key: str = "fact") -> None:
-    """Show the facts of a document, and who wrote them; `on_open` receives the number of a clicked one, from 0."""
+def show_facts(
+    overview: types.DocumentOverview, key: str = "fact", on_click: Callable[[int], None] | None = None
+) -> int | None:
+    """Show the facts of a document, and who wrote them; return the number of the one that was clicked, from 0."""
+    clicked = None
     with st.container(key=f"{key}s-{overview.document_id}", gap=None):
         for number, fact in enumerate(overview.facts):
             page = fact.page_label if fact.page_label and "!" not in fact.page_label else fact.page_number
             label = f"**{escape(_('p. {page}', page=page))}** {escape(fact.text)}"
-            if st.button(label, key=f"{key}-{number}-{overview.document_id}", type="tertiary"):
-                on_open(number)
+            name = f"{key}-{overview.document_id}-{number}"
+            if st.button(label, key=name, type="tertiary", on_click=on_click, args=(number,)):
+                clicked = number
     if not overview.facts:
         st.caption(_("No sentence stands out in this document."))
     elif overview.model is None:
@@ -51,19 +58,24 @@ def show_facts(overview: types.DocumentOverview, on_open: Callable[[int], None],
             "{count} statements that the document does not prove were left out.",
         )
         st.caption(f"{written} {dropped}" if overview.dropped else written)
+    return clicked
 
 
 @dialog("Overview", width="large")
 def show_overview(document_id: uuid.UUID, ask: Callable[[str], None]) -> None:
     """Show the overview of a document beside its pages; `ask` begins a chat with a question."""
     engine = session.engine()
+    if st.session_state.get(IMPROVEMENT) == ("write", document_id):
+        del st.session_state[IMPROVEMENT]
+        with error_boundary(), st.spinner(_("The model reads the document …")):
+            engine.documents.improve_overview(document_id)
     document, overview = engine.documents.get(document_id), engine.documents.overview(document_id)
     state = f"overview-fact-{document_id}"
     facts, pages = st.columns([5, 6], gap="medium")
     with facts, st.container(key="overview"):
         st.markdown(f"**{escape(document.title or document.name)}**")
         st.caption(escape(description(document)))
-        show_facts(overview, lambda number: st.session_state.update({state: number}), key="overview-fact")
+        show_facts(overview, "overview-fact", on_click=lambda number: st.session_state.update({state: number}))
         _questions(overview.questions, ask)
         with error_boundary():
             _improvement(document_id)
@@ -84,16 +96,22 @@ def _questions(questions: Sequence[str], ask: Callable[[str], None]) -> None:
 
 
 def _improvement(document_id: uuid.UUID) -> None:
-    """Offer to have a language model write the facts, with what that takes before it is asked."""
+    """Offer to have a language model write the facts, and tell what that takes before it is asked."""
     engine, refusal = session.engine(), session.read_only_reason()
     if not refusal and not engine.questions.has_language_model:
         refusal = _("No language model is set up. Choose one in the settings.")
-    state = f"overview-estimate-{document_id}"
-    if st.button(_("Improve with the model"), icon=":material/auto_awesome:", disabled=bool(refusal), help=refusal):
-        st.session_state[state] = engine.documents.estimate_overview(document_id)
-    estimate: types.OverviewEstimate | None = st.session_state.get(state)
-    if estimate is None:
-        return
+
+    def go_to(step: str) -> None:
+        st.session_state[IMPROVEMENT] = (step, document_id)
+
+    looks: dict[str, Any] = {"disabled": bool(refusal), "help": refusal, "on_click": go_to, "args": ("estimate",)}
+    st.button(_("Improve with the model"), icon=":material/auto_awesome:", **looks)
+    if st.session_state.get(IMPROVEMENT) == ("estimate", document_id):
+        st.caption(_estimate(engine.documents.estimate_overview(document_id)))
+        st.button(_("Write the overview"), icon=":material/check:", type="primary", on_click=go_to, args=("write",))
+
+
+def _estimate(estimate: types.OverviewEstimate) -> str:
     text = _(
         "{model} reads about {read} tokens and writes at most {written}.",
         model=escape(estimate.model),
@@ -103,9 +121,4 @@ def _improvement(document_id: uuid.UUID) -> None:
     if estimate.cost_usd is not None:
         cost = decimal(estimate.cost_usd, 2 if estimate.cost_usd >= 1 else 4)
         text += " " + _("That costs at most ${cost} by the list price.", cost=cost)
-    st.caption(text.replace("$", "\\$"))
-    if st.button(_("Write the overview"), icon=":material/check:", type="primary"):
-        del st.session_state[state]
-        with st.spinner(_("The model reads the document …")):
-            engine.documents.improve_overview(document_id)
-        st.rerun(scope="fragment")
+    return text.replace("$", "\\$")

@@ -4,7 +4,7 @@ import contextlib
 import datetime as dt
 import functools
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rag import errors, prompts, providers, types, vocabulary
@@ -117,15 +117,18 @@ class Overviews:
 
     def _choose(self, document: types.Document) -> types.KeyFacts:
         """Return the key facts in the document's own words."""
-        store = self._workspace.store.chunks
-        chosen = key_facts.key_facts(
-            store.of_document(document.id),
-            cues=vocabulary.cues_of(document.subject.kind),
-            names=document.subject.names,
-            statements=vocabulary.own_pages(store.landmarks(document.id, _statements())),
-        )
+        chosen = self._chosen(document, self._workspace.store.chunks.of_document(document.id))
         return types.KeyFacts(
             facts=tuple(self._placed(fact, document) for fact in chosen), made_at=dt.datetime.now(dt.UTC)
+        )
+
+    def _chosen(self, document: types.Document, chunks: Sequence[types.Chunk]) -> list[key_facts.KeyFact]:
+        landmarks = self._workspace.store.chunks.landmarks(document.id, _statements())
+        return key_facts.key_facts(
+            chunks,
+            cues=vocabulary.cues_of(document.subject.kind),
+            names=document.subject.names,
+            statements=vocabulary.own_pages(landmarks),
         )
 
     def _placed(self, fact: key_facts.KeyFact, document: types.Document) -> types.KeyFact:
@@ -150,8 +153,9 @@ class Overviews:
             generation = generation.model_copy(update={"max_output_tokens": OUTPUT_TOKENS})
         store = self._workspace.store
         index = store.indexes.get_by_id(document.index_id)
-        # Judged on this machine, so that the estimate is all that it costs; another try is another text
-        options = types.AnswerOptions(judge_with_model=False, use_cache=False)
+        # Judged on this machine, so that the estimate is all that it costs; another try is another text; what is not
+        # proved is dropped here
+        options = types.AnswerOptions(judge_with_model=False, use_cache=False, require_citations=False)
         asked = types.AnswerRequest(question=prompts.OVERVIEW, generation=generation, options=options)
         request = restrict_to_documents(asked, [document.id])
         answerer = Answerer(
@@ -164,7 +168,7 @@ class Overviews:
         chunks = [chunk for chunk in store.chunks.of_document(document.id) if chunk.kinds & types.PAGE_TEXT]
         vectors = store.chunks.vectors([chunk.id for chunk in chunks])
         central = [key.chunk for key in summary.key_sentences(chunks, vectors, limit=summary.PASSAGES)]
-        telling = [fact.chunk for fact in key_facts.key_facts(chunks, cues=vocabulary.cues_of(document.subject.kind))]
+        telling = [fact.chunk for fact in self._chosen(document, chunks)]
         read = {chunk.ordinal: chunk for chunk in [*chunks[:1], *telling, *central]}
         return _Task(answerer, [summary.to_hit(chunk, document, chunk.lines) for chunk in read.values()])
 

@@ -7,6 +7,7 @@ import logging
 import threading
 import uuid
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -81,9 +82,7 @@ def _show_overview(document: types.Document) -> bool:
         with st.container(key="overview"):
             st.markdown(f"**{escape(document.title or document.name)}**")
             st.caption(escape(description(document)))
-            number = show_facts(overview)
-        if number is not None:
-            show_mark(document.id, fact_marks(overview), number)
+            show_facts(overview, partial(show_mark, document.id, fact_marks(overview)))
     return bool(overview.facts)
 
 

@@ -34,18 +34,14 @@ def fact_marks(overview: types.DocumentOverview) -> tuple[Mark, ...]:
     return tuple(Mark(str(number), fact.quote, fact.regions, ()) for number, fact in enumerate(overview.facts, start=1))
 
 
-def show_facts(
-    overview: types.DocumentOverview, key: str = "fact", on_click: Callable[[int], None] | None = None
-) -> int | None:
-    """Show the facts of a document, and who wrote them; return the number of the one that was clicked, from 0."""
-    clicked = None
+def show_facts(overview: types.DocumentOverview, on_click: Callable[[int], None], key: str = "fact") -> None:
+    """Show the facts of a document, and who wrote them; `on_click` receives the number of a clicked one, from 0."""
     with st.container(key=f"{key}s-{overview.document_id}", gap=None):
         for number, fact in enumerate(overview.facts):
             page = fact.page_label if fact.page_label and "!" not in fact.page_label else fact.page_number
             label = f"**{escape(_('p. {page}', page=page))}** {escape(fact.text)}"
             name = f"{key}-{overview.document_id}-{number}"
-            if st.button(label, key=name, type="tertiary", on_click=on_click, args=(number,)):
-                clicked = number
+            st.button(label, key=name, type="tertiary", on_click=on_click, args=(number,))
     if not overview.facts:
         st.caption(_("No sentence stands out in this document."))
     elif overview.model is None:
@@ -58,7 +54,6 @@ def show_facts(
             "{count} statements that the document does not prove were left out.",
         )
         st.caption(f"{written} {dropped}" if overview.dropped else written)
-    return clicked
 
 
 @dialog("Overview", width="large")
@@ -75,7 +70,7 @@ def show_overview(document_id: uuid.UUID, ask: Callable[[str], None]) -> None:
     with facts, st.container(key="overview"):
         st.markdown(f"**{escape(document.title or document.name)}**")
         st.caption(escape(description(document)))
-        show_facts(overview, "overview-fact", on_click=lambda number: st.session_state.update({state: number}))
+        show_facts(overview, lambda number: st.session_state.update({state: number}), key="overview-fact")
         _questions(overview.questions, ask)
         with error_boundary():
             _improvement(document_id)

@@ -55,7 +55,10 @@ class DocumentOverview(KeyFacts):
 
 
 class OverviewEstimate(Model):
-    """What an overview by a language model takes: tokens to read and at most to write, and dollars if known."""
+    """What an overview by a language model takes at most: tokens to read and to write, and dollars if known.
+
+    A strong model also judges the facts that are in other words than the document; that is counted.
+    """
 
     model: str
     input_tokens: int

@@ -1,5 +1,6 @@
 """Overviews: chosen when a document is read, kept with it, and written by a model whose facts are proved."""
 
+import json
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +27,14 @@ WRITTEN = """\
 - The rent is 4,200 euros a month [S1] <quote id="S1">a rent of 4,200 euros a month</quote>.
 - The tenant pays a deposit of 9,900 euros [S1] <quote id="S1">a deposit of 9,900 euros</quote>.
 """
+
+
+def judged(**verdicts: str) -> str:
+    """Return what a model judges of claims, such as `c1="supported"`."""
+    listed = [
+        {"claim": int(claim[1:]), "words": [], "missing": "", "verdict": verdict} for claim, verdict in verdicts.items()
+    ]
+    return json.dumps({"verdicts": listed})
 
 
 @pytest.fixture
@@ -137,9 +146,9 @@ def test_a_models_facts_are_proved_by_their_quotes(database_url: str, tmp_path: 
             assert estimate.model == vendor.llm().metadata.model_name
             assert estimate.input_tokens > 300
             assert estimate.cost_usd is not None
-            vendor.server.pieces = [WRITTEN]
+            vendor.server.replies += [WRITTEN, judged(c1="supported", c2="supported", c3="not_stated")]
             written = ada.documents.improve_overview(lease)
-            assert len(vendor.server.bodies) == before + 1
+            assert len(vendor.server.bodies) == before + 2
             assert [fact.quote for fact in written.facts] == [
                 "The term of the agreement is ten years and begins on 1 March 2021.",
                 "a rent of 4,200 euros a month",
@@ -148,7 +157,7 @@ def test_a_models_facts_are_proved_by_their_quotes(database_url: str, tmp_path: 
             assert written.facts[1].regions
             assert (written.model, written.dropped) == (estimate.model, 1)
             assert ada.documents.overview(lease) == written
-            vendor.server.pieces = ["- The tenant keeps 40 camels [S1]."]
+            vendor.server.replies += ["- The tenant keeps 40 camels [S1].", judged(c1="not_stated")]
             with pytest.raises(errors.GroundingError, match="stays as it was"):
                 ada.documents.improve_overview(lease)
             assert ada.documents.overview(lease) == written

@@ -13,6 +13,8 @@ from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL
 from rag.answering.generation.model_answer import count_tokens, final_answer, prompt_messages
 from rag.answering.text.markup import plain_text
 from rag.answering.text.sentences import one_line
+from rag.answering.text.term_weights import content_words
+from rag.answering.verification.judges import JUDGE_TOKENS
 from rag.engine.library.pages import Pages
 from rag.engine.questions.answerer import Answerer
 from rag.engine.questions.search import whole_documents
@@ -61,11 +63,14 @@ class Overviews:
             raise errors.ConfigError(NO_MODEL)
         context = answerer.choose_sources(prompts.OVERVIEW, hits)
         tokens = count_tokens(prompt_messages(answerer.llm, prompts.OVERVIEW, context.text))
-        usage = types.Usage(input_tokens=tokens, output_tokens=answerer.generation.max_output_tokens)
+        written = answerer.generation.max_output_tokens
+        if not providers.is_small(answerer.llm):  # the model also judges what it said in other words
+            tokens, written = 2 * tokens + written, written + max(written, JUDGE_TOKENS)
+        usage = types.Usage(input_tokens=tokens, output_tokens=written)
         return types.OverviewEstimate(
             model=answerer.model,
             input_tokens=tokens,
-            output_tokens=usage.output_tokens,
+            output_tokens=written,
             cost_usd=providers.cost(answerer.llm, usage),
         )
 
@@ -153,9 +158,8 @@ class Overviews:
             generation = generation.model_copy(update={"max_output_tokens": OUTPUT_TOKENS})
         store = self._workspace.store
         index = store.indexes.get_by_id(document.index_id)
-        # Judged on this machine, so that the estimate is all that it costs; another try is another text; what is not
-        # proved is dropped here
-        options = types.AnswerOptions(judge_with_model=False, use_cache=False, require_citations=False)
+        # Another try is another text, and what is not proved is dropped here
+        options = types.AnswerOptions(use_cache=False, require_citations=False)
         asked = types.AnswerRequest(question=prompts.OVERVIEW, generation=generation, options=options)
         request = restrict_to_documents(asked, [document.id])
         answerer = Answerer(
@@ -180,21 +184,25 @@ def _statements() -> frozenset[str]:
 
 
 def _proved_facts(answer: types.AnswerResponse) -> Iterator[types.KeyFact]:
-    """Yield the sentences of a model whose quotes prove them, each with its first quote."""
-    quoted: dict[int, types.Citation] = {}
+    """Yield the sentences of a model whose quotes prove them, each with the quote that has most of its words."""
+    quoted: dict[int, list[types.Citation]] = {}
     for citation in answer.citations:
         if citation.quote is not None and citation.verdict is not types.Verdict.UNVERIFIED:
-            quoted.setdefault(citation.sentence, citation)
-    for number, citation in quoted.items():
-        if answer.sentences[number].is_proved:
+            quoted.setdefault(citation.sentence, []).append(citation)
+    for number, citations in sorted(quoted.items()):
+        sentence = answer.sentences[number]
+        words = {*content_words(sentence.text)}
+        shared = [len(words & {*content_words(citation.quote or "")}) for citation in citations]
+        best = citations[shared.index(max(shared))]
+        if sentence.is_proved:
             yield types.KeyFact(
-                text=plain_text(answer.sentences[number].text),
-                quote=citation.shown_quote or "",
-                page_number=citation.lines[0].page_number,
-                page_label=citation.page_label,
-                line_start=citation.lines[0].number,
-                line_end=citation.lines[-1].end,
-                regions=citation.regions,
+                text=plain_text(sentence.text),
+                quote=best.shown_quote or "",
+                page_number=best.lines[0].page_number,
+                page_label=best.page_label,
+                line_start=best.lines[0].number,
+                line_end=best.lines[-1].end,
+                regions=best.regions,
             )
 
 

@@ -108,7 +108,7 @@ def _improvement(document_id: uuid.UUID) -> None:
 
 def _estimate(estimate: types.OverviewEstimate) -> str:
     text = _(
-        "{model} reads about {read} tokens and writes at most {written}.",
+        "{model} reads at most {read} tokens and writes at most {written}.",
         model=escape(estimate.model),
         read=decimal(estimate.input_tokens),
         written=decimal(estimate.output_tokens),

@@ -63,9 +63,11 @@ def beginning(document_ids: Sequence[uuid.UUID], first: uuid.UUID, *, is_alone: 
     except errors.NotFoundError:  # deleted while the page is open
         return None
     shown = _show_overview(document) if is_alone else _show_documents(document_ids)
+    title = _("Ask your documents")
     text = _("Every sentence of an answer cites its source. Click a citation to see the words on the page.")
-    with st.container(key="topics") if shown else empty_state("forum", _("Ask your documents"), text):
+    with st.container(key="topics", gap="xsmall") if shown else empty_state("forum", title, text):
         if shown:
+            st.markdown(f"**{title}**")
             st.caption(text)
         return _suggested_questions(document, is_alone=is_alone)
 

@@ -78,6 +78,15 @@ Sources:
 Question: {question}
 """
 
+OVERVIEW = """\
+Write an overview of this document for an analyst who has not read it: its ten most important facts, as a list of \
+bullets, each one short sentence that stands for itself. Begin with what the document is, about whom and of which \
+period. Prefer what a reader would look up: of a report its main figures with their change, of a contract the parties, \
+dates, sums and obligations, of a paper its question, method and findings, of a manual the limits, steps and warnings. \
+Write in the language of the document. No headings, no introduction, no remark at the end.
+"""
+"""The question to which a language model's overview of a document is the answer."""
+
 CONTEXT_ITEM = """\
 [{citation_id}] [Source: {name}, Page {pages}, Lines {line_start}-{line_end}]
 {text}

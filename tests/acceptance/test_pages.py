@@ -712,7 +712,7 @@ def test_documents_still_being_read_join_the_chat_opened_about_them(app: AppTest
     for page in (open_page(app, "chat"), reloaded.run()):
         assert chosen_sources(page) == chosen
         assert ":material/error: broken\\.pdf: Failed" in texts(page)
-        assert "goats" not in texts(page)
+        assert ":material/schedule: goats" not in texts(page)
     sources = answered(reloaded, "How many goats grazed beside the quay?")["sources"]
     assert {source["name"] for source in sources} == {"goats.pdf"}
     (conversation,) = engine.chats.list()
@@ -820,6 +820,52 @@ def test_versions_are_compared_side_by_side(app: AppTest, engine: RAGEngine) -> 
     app.button("change-0-1").click().run()
     open_versions(app)  # a click in a dialog closes it here, where the whole page is run
     assert component(app, "compared-viewer")["document"]["id"] == str(first.id)
+
+
+def press(app: AppTest, label: str) -> None:
+    next(button for button in app.button if button.label == label).click().run()
+    assert not app.exception
+    assert not app.error
+
+
+def test_the_library_shows_an_overview_beside_the_pages(app: AppTest, engine: RAGEngine) -> None:
+    report = add(engine, "acme.pdf", pdfs.annual_report("Acme Harbours Ltd"))
+    question = engine.questions.suggestions(report.id)[0]
+    open_page(app, "library")
+    tick(app, report)
+    press(app, "Overview")
+    assert escape("Company report · Acme Harbours Ltd") in texts(app)
+    (improve,) = [button for button in app.button if button.label == "Improve with the model"]
+    assert improve.disabled
+    facts = engine.documents.overview(report.id).facts
+    number = next(number for number, fact in enumerate(facts) if fact.text.startswith("Net income"))
+    app.button(f"overview-fact-{report.id}-{number}").click().run()
+    press(app, "Overview")  # a click in a dialog closes it here, where the whole page is run
+    assert component(app, f"overview-{report.id}")["target"]["page"] == 5
+    assert escape(question) in [button.label for button in app.button]
+
+
+def test_a_model_improves_the_overview_after_its_cost_was_shown(
+    app: AppTest, engine: RAGEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = add(engine)
+    with vendors.vendor("openai") as vendor:
+        monkeypatch.setenv("OPENAI_API_KEY", vendors.KEY)
+        monkeypatch.setenv("OPENAI_BASE_URL", vendor.server.url)
+        open_page(app, "library")
+        tick(app, report)
+        press(app, "Overview")
+        press(app, "Improve with the model")
+        press(app, "Overview")
+        assert "tokens and writes at most" in texts(app)
+        assert vendor.server.bodies == []
+        vendor.server.pieces = [f"- {pdfs.SENTENCES[0]} [S1]\n- Cows can fly [S1]."]
+        press(app, "Write the overview")
+        press(app, "Overview")
+        assert vendor.server.bodies
+    overview = engine.documents.overview(report.id)
+    assert overview.model
+    assert [fact.page_number for fact in overview.facts] == [1]
 
 
 def password(app: AppTest) -> Any:
@@ -1099,6 +1145,32 @@ def test_questions_that_the_document_answers_are_suggested_and_asked(app: AppTes
     app.button(key=f"topic-0-{report.id}").click().run()
     assert not app.exception
     assert [one.value for one in app.text if one.value == labels[0]]
+
+
+def test_an_empty_chat_tells_what_its_document_is(app: AppTest, engine: RAGEngine) -> None:
+    report = add(engine, "acme.pdf", pdfs.annual_report("Acme Harbours Ltd"))
+    open_page(app, "chat")
+    facts = engine.documents.overview(report.id).facts
+    shown = [button.label for button in app.button if button.key and button.key.startswith(f"fact-{report.id}")]
+    assert [escape(fact.text) in label for fact, label in zip(facts, shown, strict=True)] == [True] * len(facts)
+    assert escape("Company report · Acme Harbours Ltd") in texts(app)
+    number = next(number for number, fact in enumerate(facts) if fact.text.startswith("Net income"))
+    app.button(key=f"fact-{report.id}-{number}").click().run()
+    app.run()
+    assert not app.exception
+    viewer = component(app, "viewer")
+    assert viewer["target"]["page"] == facts[number].page_number == 5
+    assert lit(viewer)[0]["kind"] == "quote"
+
+
+def test_an_empty_chat_about_several_documents_has_a_line_for_each(app: AppTest, engine: RAGEngine) -> None:
+    add(engine)
+    add(engine, "acme.pdf", pdfs.annual_report("Acme Harbours Ltd"))
+    open_page(app, "chat")
+    lines_shown = [caption.value for caption in app.caption if caption.value.startswith("**")]
+    assert [line.split("**")[1] for line in lines_shown] == [escape("acme.pdf"), escape("minutes.pdf")]
+    assert escape("Company report · Acme Harbours Ltd") in lines_shown[0]
+    assert not [button for button in app.button if button.key and button.key.startswith("fact-")]
 
 
 def test_among_several_documents_suggested_questions_name_theirs(app: AppTest, engine: RAGEngine) -> None:

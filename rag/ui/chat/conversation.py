@@ -17,7 +17,7 @@ from rag.ui.chat import export, pending_answers
 from rag.ui.chat.answer import marks, show_answer
 from rag.ui.chat.conversation_list import conversation_id, open_conversation
 from rag.ui.chat.pending_answers import PendingAnswer
-from rag.ui.chat.suggestions import suggested_questions
+from rag.ui.chat.suggestions import beginning
 from rag.ui.chat.turn_actions import answer_actions, question_actions
 from rag.ui.components import focus_field
 from rag.ui.formatting import decimal, escape, render
@@ -51,7 +51,7 @@ CACHED_CHATS = 64
 def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alone: bool, can_ask: bool) -> None:
     """Show the conversation and the question field, which is disabled while nothing is chosen (not `can_ask`).
 
-    `first` is the document for suggested questions, which `is_alone` in the scope or one of several.
+    `first` is the document for the overview and suggested questions, which `is_alone` in the scope or one of several.
     """
     with error_boundary():
         current = conversation_id()
@@ -77,7 +77,8 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alon
         turns = st.container(key="transcript", height=400, border=False, autoscroll=not is_last_shown)
         _question_field(document_ids, disabled=not can_ask or is_written)
         with turns:
-            suggestion = suggested_questions(first, is_alone=is_alone) if can_ask and not messages else None
+            is_begun = bool(messages) or not can_ask
+            suggestion = None if is_begun else beginning(document_ids, first, is_alone=is_alone)
             later = later_places(turns_shown)
             judged = turns_shown[-1].id if pending and pending.so_far else None
             for message in turns_shown:

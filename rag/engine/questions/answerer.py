@@ -526,6 +526,7 @@ class Answerer:
             mode=options.mode,
             returned=0,
             named=understood.named,
+            searches=tuple(search.question for search in understood.searches),
             pages={document_id: tuple(sorted(numbers)) for document_id, numbers in pages.items()},
         )
         with contextlib.closing(events), request_key_errors(auth):

@@ -120,6 +120,7 @@ ABSENT_FROM_NEAREST = (
     N_("{names} does not occur in the nearest passage. {_nearest}"),
 )
 """Messages for several names and for one."""
+STRANGERS = N_("No document that was searched is about {names}. {_nearest}")
 NOT_OF_KIND = {
     Kind.NUMBER: N_("The nearest sentence or row gives no figure that answers this. {_nearest}"),
     Kind.DATE: N_("The nearest sentence or row gives no date that answers this. {_nearest}"),
@@ -157,17 +158,28 @@ def choose(
     reranker: Reranker | None = None,
     reader: Reranker | None = None,
     rewritings: Iterable[types.Rewriting] = (),
+    strangers: Sequence[str] = (),
 ) -> Choice:
     """Return up to `MAX_ANSWERS` best answers to `question` in `hits`.
 
-    `rewritings` come from the vocabulary. There is no answer if a year, name or code of the question does not occur in
+    `rewritings` come from the vocabulary. What is asked is asked of the `strangers`, whom no document is about, so that
+    only what names them answers. There is no answer if a year, name or code of the question does not occur in
     the hits, if a requested e-mail address, say, is missing, if all figures are of another kind or period, or if the
     best candidate is too unlikely.
     """
+    rewritings = tuple(rewritings)
+    question = question_intent.in_words_of((hit.passage.text for hit in hits), question, rewritings)
     asked = question_intent.parse_question(question, rewritings)
     found = rank(asked, hits, reranker=reranker, reader=reader)
     if not found:
         return Choice(hint=N_("In the passages read, no sentence and no row of a table was recognised as an answer."))
+    if strangers:
+        about = [one for one in found if all(one.candidate.names(stranger) for stranger in strangers)]
+        if not about:
+            best = found[0].candidate
+            hint = STRANGERS.format(names=_listed(strangers), _nearest=_nearest(asked, best))
+            return Choice(hint=hint, nearest=best.hit)
+        found = about
     named = _of_numbered(asked, found, hits)
     if not named:
         absent = [name.text for name in asked.numbered if not _is_in_a_passage(name, found)] or [asked.numbered[0].text]
@@ -263,9 +275,16 @@ def _fitting(question: ParsedQuestion, ranked: Sequence[Extract]) -> list[Extrac
         return certain
     fits = [(answer_fit.fit(question.text, one.candidate.text, one.row, one.candidate.hit), one) for one in ranked]
     is_plain = answer_fit.is_plain(question.text)
+    named = {*term_weights.words(answer_fit.named_words(question.text))}
+    own = {*question.words, *(word for phrase in question.also for word in phrase)} - named
     able = []
     for fit, extract in fits:
-        is_of_another_item = extract.row is not None and extract.candidate.features.label < MIN_LABEL
+        row = extract.row
+        is_of_another_item = (
+            not any(map(str.isdigit, extract.candidate.text))  # a line item is an amount
+            if row is None
+            else extract.candidate.features.label < MIN_LABEL or own.isdisjoint(term_weights.words(row.label))
+        )
         if fit is not Fit.OTHER and not (is_plain and fit is Fit.UNNAMED and is_of_another_item):
             able.append((fit, extract))
 

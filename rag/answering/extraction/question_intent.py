@@ -235,6 +235,27 @@ def parse_question(question: str, rewritings: Iterable[types.Rewriting] = ()) ->
     )
 
 
+def in_words_of(texts: Iterable[str], question: str, rewritings: Iterable[types.Rewriting]) -> str:
+    """Return `question` in the words of the `texts`: what none of them says is put as most of them say it.
+
+    Only the vocabulary's `rewritings` are used, so that what widens a search also chooses among what was found.
+    """
+    spoken = [f" {' '.join(term_weights.words(text))} " for text in texts]
+    for one in rewritings:
+        if one.kind not in ("synonym", "abbreviation") or one.trade is None or one.found not in question:
+            continue
+        counts = {phrase: _occurrences(phrase, spoken) for phrase in (one.found, *one.added)}
+        most_used = max(one.added, key=lambda phrase: counts[phrase])
+        if not counts[one.found] and counts[most_used]:
+            question = question.replace(one.found, most_used, 1)
+    return question
+
+
+def _occurrences(phrase: str, texts: Iterable[str]) -> int:
+    sought = f" {' '.join(term_weights.words(phrase))} "
+    return sum(text.count(sought) for text in texts)
+
+
 def asks_for_comments(question: str) -> bool:
     """Return whether `question` asks for what somebody wrote beside the text."""
     return _COMMENTS.search(question) is not None

@@ -1,6 +1,7 @@
 """Statements of composed answers with the source spans that prove them."""
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from rag import types
@@ -11,6 +12,15 @@ MAX_CAPTION_CHARS = 60
 """Of longer captions only the bracketed unit is shown."""
 
 _SCALE = re.compile(r"\([^()]*(?:thousand|million|billion|crore|lakh|000)[^()]*\)", re.IGNORECASE)
+
+MAX_SHARED_HEAD_CHARS = 24
+"""A longer head over several cells of a row is that of several columns, read as one."""
+
+_TWO_PERIODS = re.compile(r"\b((?:19|20)\d\d)\s+(?:[^\W\d_]{1,12}\.?\s+){0,3}(?!\1)(?:19|20)\d\d\b")
+"""Two years with at most a few words between them: "FISCAL 2023 FISCAL 2022"."""
+_RELATES = re.compile(
+    r"\b(?:to|vs?|versus|over|from|and|through|compared|against|since|bis|und|gegenüber)\b", re.IGNORECASE
+)
 
 _BESIDE_SIGN = re.compile(r"(?<![\d%)\]])\t|\t(?!\S*\d)")
 """A tab within a cell, between a figure and its sign."""
@@ -65,12 +75,26 @@ def quoted_row(text: str, unit: Unit) -> types.QuotedRow | None:
     """Return the table row that a unit is, or None."""
     if not unit.cells:
         return None
+    columns = tuple(cell.column.rstrip(" :") for cell in unit.cells)  # shown with a colon behind it
     return types.QuotedRow(
         label=words_at(text, unit.label),
-        columns=tuple(cell.column.rstrip(" :") for cell in unit.cells),  # shown with a colon behind it
+        columns=columns if are_told_apart(columns) else ("",) * len(columns),
         cells=tuple(one_line(_BESIDE_SIGN.sub(" ", text[slice(*cell.span)])) for cell in unit.cells),
         caption=_scale(words_at(text, unit.caption)),
     )
+
+
+def are_told_apart(heads: Sequence[str]) -> bool:
+    """Return whether each of a row's cells has a head of its own, as far as the `heads` tell.
+
+    Where the heads of several columns were read as one, a cell would be shown under another's head: one of them has two
+    periods, or the same long one stands over several cells.
+    """
+    if len(heads) < 2:
+        return True
+    long = [head for head in heads if len(head) > MAX_SHARED_HEAD_CHARS]
+    merged = (match for head in heads for match in _TWO_PERIODS.finditer(head))
+    return len(long) == len({*long}) and all(_RELATES.search(match[0]) for match in merged)
 
 
 def _scale(caption: str) -> str | None:

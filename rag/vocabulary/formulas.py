@@ -106,6 +106,15 @@ def find_figure(name: str) -> Figure | None:
     return next((found for trade in definitions() if name and (found := trade.figure(name))), None)
 
 
+def in_printed_terms(question: str) -> str:
+    """Return `question` with line items called as statements print them: "revenue" for "top line"."""
+    figures = (figure for trade in definitions() for figure in trade.figures)
+    for figure in figures:
+        for term in figure.terms:
+            question = _spelled(term).sub(figure.name, question)
+    return question
+
+
 def parse_expression(text: str) -> Expression:
     """Parse an expression.
 

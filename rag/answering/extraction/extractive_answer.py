@@ -18,8 +18,10 @@ from rag.answering.extraction.candidates import (
     scaled_logit,
 )
 from rag.answering.extraction.question_intent import Kind, ParsedQuestion
+from rag.answering.tables.requested_figures import FILLER
 from rag.answering.text import periods, term_weights
 from rag.answering.text.names import NumberedName
+from rag.answering.text.numbers import find_numbers
 from rag.messages import N_
 from rag.retrieval import Reranker
 
@@ -275,15 +277,12 @@ def _fitting(question: ParsedQuestion, ranked: Sequence[Extract]) -> list[Extrac
         return certain
     fits = [(answer_fit.fit(question.text, one.candidate.text, one.row, one.candidate.hit), one) for one in ranked]
     is_plain = answer_fit.is_plain(question.text)
-    named = {*term_weights.words(answer_fit.named_words(question.text))}
-    own = {*question.words, *(word for phrase in question.also for word in phrase)} - named
+    item_words = _item_words(question)
     able = []
     for fit, extract in fits:
-        row = extract.row
-        is_of_another_item = (
-            not any(map(str.isdigit, extract.candidate.text))  # a line item is an amount
-            if row is None
-            else extract.candidate.features.label < MIN_LABEL or own.isdisjoint(term_weights.words(row.label))
+        said = extract.row.label if extract.row else extract.candidate.text
+        is_of_another_item = item_words.isdisjoint(term_weights.words(said)) or (
+            extract.candidate.features.label < MIN_LABEL if extract.row else not _tells_amount(said)
         )
         if fit is not Fit.OTHER and not (is_plain and fit is Fit.UNNAMED and is_of_another_item):
             able.append((fit, extract))
@@ -293,6 +292,17 @@ def _fitting(question: ParsedQuestion, ranked: Sequence[Extract]) -> list[Extrac
         return pair[0] is not Fit.GIVES, not (is_of_kind and pair[1].score >= ranked[0].score - MARGIN)
 
     return [one for _, one in sorted(able, key=place)]
+
+
+def _item_words(question: ParsedQuestion) -> set[str]:
+    """Return the words by which `question` and the vocabulary name what is asked for, without names and periods."""
+    others = {*term_weights.words(f"{answer_fit.named_words(question.text)} {' '.join(FILLER)}")}
+    asked = {*question.words, *(word for phrase in question.also for word in phrase)}
+    return {word for word in asked - others if not word[0].isdigit()}
+
+
+def _tells_amount(text: str) -> bool:
+    return any(number.year is None for number in find_numbers(text))
 
 
 def _holds_value(question: ParsedQuestion, candidate: Candidate) -> bool:

@@ -18,6 +18,7 @@ from rag.vocabulary import (
     definitions,
     find_figure,
     find_periods,
+    in_printed_terms,
     parse_expression,
     plain_label,
     years,
@@ -232,7 +233,7 @@ def line_item(question: str, names: Iterable[str] = ()) -> Figure | None:
 
     `names` are lower-case words that name the document.
     """
-    named = _named_line_item(question, names)
+    named = _named_line_item(in_printed_terms(question), names)
     return named[0] if named else None
 
 
@@ -265,7 +266,7 @@ def parse_request(question: str, names: Iterable[str] = ()) -> FigureRequest | N
 
     `names` are lower-case words that name the document. A formula that the question defines is taken as it says.
     """
-    wording = separate(question)
+    wording = separate(in_printed_terms(question))
     asked = _parse_request(wording.question, names)
     if asked is None:
         return None

@@ -7,15 +7,18 @@ from typing import NamedTuple
 from rag import types
 from rag.answering.passages.quotable_units import Unit
 from rag.answering.text.sentences import CELL_SEPARATOR, one_line
+from rag.vocabulary import years
 
 MAX_CAPTION_CHARS = 60
 """Of longer captions only the bracketed unit is shown."""
 
 _SCALE = re.compile(r"\([^()]*(?:thousand|million|billion|crore|lakh|000)[^()]*\)", re.IGNORECASE)
 
-MAX_SHARED_HEAD_CHARS = 24
-"""A longer head over several cells of a row is that of several columns, read as one."""
+MIN_MERGED_WORDS, MIN_MERGED_WORDS_AND_YEAR = 3, 9
+"""A head of as many words over several cells of a row is that of several columns, read as one; a period, which several
+columns may have, is shorter than the second."""
 
+_CHANGE = re.compile(r"\bchange[sd]?\b|\bgrowth\b|\bveränderung", re.IGNORECASE)
 _TWO_PERIODS = re.compile(r"\b((?:19|20)\d\d)\s+(?:[^\W\d_]{1,12}\.?\s+){0,3}(?!\1)(?:19|20)\d\d\b")
 """Two years with at most a few words between them: "FISCAL 2023 FISCAL 2022"."""
 _RELATES = re.compile(
@@ -76,25 +79,35 @@ def quoted_row(text: str, unit: Unit) -> types.QuotedRow | None:
     if not unit.cells:
         return None
     columns = tuple(cell.column.rstrip(" :") for cell in unit.cells)  # shown with a colon behind it
+    cells = tuple(one_line(_BESIDE_SIGN.sub(" ", text[slice(*cell.span)])) for cell in unit.cells)
     return types.QuotedRow(
         label=words_at(text, unit.label),
-        columns=columns if are_told_apart(columns) else ("",) * len(columns),
-        cells=tuple(one_line(_BESIDE_SIGN.sub(" ", text[slice(*cell.span)])) for cell in unit.cells),
+        columns=columns if are_told_apart(columns, cells) else ("",) * len(columns),
+        cells=cells,
         caption=_scale(words_at(text, unit.caption)),
     )
 
 
-def are_told_apart(heads: Sequence[str]) -> bool:
+def are_told_apart(heads: Sequence[str], cells: Sequence[str]) -> bool:
     """Return whether each of a row's cells has a head of its own, as far as the `heads` tell.
 
     Where the heads of several columns were read as one, a cell would be shown under another's head: one of them has two
-    periods, or the same long one stands over several cells.
+    periods, the same words stand over several cells, or the same change is in percent and is not.
     """
-    if len(heads) < 2:
-        return True
-    long = [head for head in heads if len(head) > MAX_SHARED_HEAD_CHARS]
     merged = (match for head in heads for match in _TWO_PERIODS.finditer(head))
-    return len(long) == len({*long}) and all(_RELATES.search(match[0]) for match in merged)
+    if len(heads) > 1 and not all(_RELATES.search(match[0]) for match in merged):
+        return False
+    below: dict[str, list[str]] = {}
+    for head, cell in zip(heads, cells, strict=True):
+        below.setdefault(head, []).append(cell)
+    return not any(
+        len(under) > 1
+        and (
+            len(head.split()) >= (MIN_MERGED_WORDS_AND_YEAR if years(head) else MIN_MERGED_WORDS)
+            or (_CHANGE.search(head) and len({"%" in cell for cell in under}) > 1)
+        )
+        for head, under in below.items()
+    )
 
 
 def _scale(caption: str) -> str | None:

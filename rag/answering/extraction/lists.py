@@ -53,7 +53,7 @@ _SUBJECT = r"(?P<subject>(?:[\w/&-]+\s+){0,3}?[\w/&-]+)"
 _COUNTED = re.compile(
     rf"""[\s¿]*+(?:how\s+many|wie\s*viele)\s+{_SUBJECT}
     (?:\s+(?P<clause>(?:do|does|did|are|is|were|was|has|have|must|shall|can|may|will|of|in|for|on|hat|haben|gibt|sind|muss|müssen)\b[^?]*?))?
-    [\s,;.?–-]++(?:(?:and|und)\s+)?
+    (?<=[\w)”"'’])[\s,;.?–-]++(?:(?:and|und)\s+)?
     (?:(?:what|which|who)\s+are\s+(?:they|these|those)|(?:please\s+)?(?:name|list)\s+them|which\s+(?:ones|are\s+they)|welche(?:\s+sind\s+(?:es|das))?)""",
     re.IGNORECASE | re.VERBOSE,
 )

@@ -7,7 +7,7 @@ from rag.answering.text.term_weights import word_set
 MAX_MALFORMED_SHARE = 0.4
 """Maximum share of malformed words of legible text; ordinary text of many abbreviations and names stays below."""
 
-_TOKEN = re.compile(r"[^\s/.]*[^\W\d_][^\s/.]*")
+_BETWEEN = re.compile(r"[\s/.]+")
 _LATIN = re.compile(r"[A-Za-zÀ-ɏ]")
 _AROUND = "\"'“”‘’«»„‚()[]{}<>,;:!?*–—-_•#§$%&+=|…®™°¹²³⁰⁴⁵⁶⁷⁸⁹"
 """What may stand around a word."""
@@ -16,17 +16,17 @@ _INSIDE = re.compile(r"[`;^@~\\{}\[\]\"<>|¼½¾¡¿¬¨ª]")
 _NO_VOWEL = re.compile(r"(?=.*[a-z])[b-df-hj-np-tv-xzB-DF-HJ-NP-TV-XZ]{2,}")
 _CAPITAL_AT_END = re.compile(r"[a-z]{2,}[A-Z]")
 _ABBREVIATIONS = word_set(
-    "mr mrs ms dr st jr sr ltd inc plc vs nth pp vgl bzw usw nr hrs ft mg kg km cm mm ml hz khz mhz ghz kwh mph rpm td th "
-    "nd rd pt fn ch cf tbsp tsp qty pts mbh str lbs"
+    "mr mrs ms dr st jr sr ltd inc plc vs nth pp vgl bzw usw nr hrs ft mg kg km cm mm ml hz khz mhz ghz kwh mph rpm "
+    "td th nd rd pt fn ch cf tbsp tsp qty pts mbh str lbs"
 )
 
 
 def is_legible(text: str) -> bool:
-    r"""Return whether the words of `text` are formed as words of a language are; other scripts than Latin count as such.
+    r"""Return whether the words of `text` are formed as those of a language; other scripts than Latin count as such.
 
     A malformed word has no vowel, a sign inside, or a capital at its end: "vlk/kkj.k", "la[;k", "ldsA".
     """
-    words = [word for token in _TOKEN.findall(text) if _LATIN.search(word := token.strip(_AROUND))]
+    words = [word for token in _BETWEEN.split(text) if _LATIN.search(word := token.strip(_AROUND))]
     malformed = sum(map(_is_malformed, words))
     return malformed < 2 or malformed <= MAX_MALFORMED_SHARE * len(words)
 

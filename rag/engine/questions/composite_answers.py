@@ -249,7 +249,8 @@ class CompositeAnswers:
             chunks = self._store.chunks.of_document(document.id, page_number=page, limit=1)
             if text_lines and chunks:
                 read.append(summary.to_hit(chunks[0], document, text_lines))
-        return calculation.calculate(request, read, statements)
+        texts = [chunk.text for chunk in self._chunks(document)] if request.is_fiscal else ()
+        return calculation.calculate(request, read, statements, texts)
 
     # --- changes between two years ---
 

@@ -154,10 +154,8 @@ class Answerer:
         answer = final_answer(self._stream_understood(understood))
         if answer.status != "ok":  # it may be about something else
             other = Answerer(self.workspace, self.index, understood.elsewhere, stop=self.stop, tools=self.tools)
-            elsewhere = final_answer(other.stream())
-            if elsewhere.status == "ok":
-                rewritten = understood.complete if understood.is_rewritten else None
-                answer = elsewhere.model_copy(update={"question": rewritten})
+            rewritten = understood.complete if understood.is_rewritten else None
+            answer = final_answer(other.stream()).model_copy(update={"question": rewritten})
         return single_answer(answer)
 
     def _stream_understood(self, understood: UnderstoodQuestion) -> Events:

@@ -145,7 +145,7 @@ class CompositeAnswers:
         documents, mentions = self._named_or_all(question)
         if len(documents) != 1:
             return None
-        unnamed = _without_names(question, question, mentions)
+        unnamed = part_without_names(question, question, mentions)
         if lists.asks_signers(unnamed):
             found, note = lists.find_signers(self._chunks(documents[0]), unnamed), prompts.SIGNATURES_NOTE
         elif may_be_list and (request := lists.requested_list(unnamed, documents[0].title or "")):
@@ -158,7 +158,7 @@ class CompositeAnswers:
 
     def _extract(self, question: str, extract: summary.Extract) -> Events | None:
         documents, mentions = self._named_or_all(question)
-        part = _without_names(extract.part, question, mentions)
+        part = part_without_names(extract.part, question, mentions)
         is_single = len(documents) == 1
         if len(documents) > MAX_DOCUMENTS:
             if part:
@@ -190,15 +190,8 @@ class CompositeAnswers:
         """Return the sentences that say most of what the `chunks` of a document say, or the `part` of them."""
         if part:
             # the section with that name or number, else the pages that a search for it finds
-            names = {_normalized(part), *(_normalized(reference.name) for reference in vocabulary.references(part))}
-            sections = {chunk.section or "" for chunk in chunks}
-            inside = {
-                section
-                for section in sections
-                if any(_is_heading(heading, names) for heading in section.split(SECTION_SEPARATOR))
-            }
-            if inside:
-                chunks = [chunk for chunk in chunks if (chunk.section or "") in inside]
+            if inside := chunks_of_section(chunks, part):
+                chunks = inside
             else:
                 hits = self._search([document], part)
                 least = RELATED_SCORE_SHARE * max((hit.final_score for hit in hits), default=0.0)
@@ -317,7 +310,7 @@ class CompositeAnswers:
             documents, mentions = self._named_or_all(question)
             if len(documents) != 1:
                 return []
-            part = _without_names(extract.part, question, mentions)
+            part = part_without_names(extract.part, question, mentions)
             keys = self._key_sentences(documents[0], self._chunks(documents[0]), part, summary.PASSAGES)
             return summary.passages(keys, self._store.documents.get(documents[0].id))
         sides = self.sides(question)
@@ -355,7 +348,7 @@ def _words_of_names(documents: Sequence[types.DocumentNames]) -> set[str]:
     return {word for document in documents for alias in aliases(document) for word in alias}
 
 
-def _without_names(part: str, question: str, mentions: Sequence[Mention]) -> str:
+def part_without_names(part: str, question: str, mentions: Sequence[Mention]) -> str:
     """Remove document names from the part to summarise; empty (the whole document) if nothing else is left."""
     if not mentions:
         return part
@@ -368,6 +361,17 @@ def _without_names(part: str, question: str, mentions: Sequence[Mention]) -> str
         flags=re.IGNORECASE,
     )
     return part.strip() if left.strip() else ""
+
+
+def chunks_of_section(chunks: Sequence[types.Chunk], name: str) -> list[types.Chunk]:
+    """Return the chunks of the sections with that name or number, with those below; none if no heading has it."""
+    names = {_normalized(name), *(_normalized(reference.name) for reference in vocabulary.references(name))}
+    inside = {
+        section
+        for section in {chunk.section or "" for chunk in chunks}
+        if any(_is_heading(heading, names) for heading in section.split(SECTION_SEPARATOR))
+    }
+    return [chunk for chunk in chunks if (chunk.section or "") in inside]
 
 
 def _normalized(text: str) -> str:

@@ -207,6 +207,9 @@ History = Annotated[
 """The turns of a conversation before a question, oldest first."""
 
 
+ReadingChoice = Literal["auto", "ask", "passages", "whole"]
+
+
 class AnswerOptions(Input):
     """Options of an answer: citations, refusal text, context size and caching.
 
@@ -228,7 +231,7 @@ class AnswerOptions(Input):
     max_context_tokens: int | None = pydantic.Field(default=None, ge=200, le=1_000_000)
     use_cache: bool = True
     judge_with_model: bool | None = None
-    reading: Literal["auto", "ask", "passages", "whole"] = "auto"
+    reading: ReadingChoice = "auto"
 
 
 class GenerationOptions(Input):
@@ -301,6 +304,11 @@ class WholeReading(Model):
     unread: Mapping[uuid.UUID, tuple[int, ...]] = pydantic.Field(
         default_factory=dict, exclude_if=lambda unread: not unread
     )
+
+    @property
+    def rounded_tokens(self) -> int:
+        """All tokens, in thousands."""
+        return round(self.input_tokens + self.output_tokens, -3)
 
 
 class AnswerResponse(Model):

@@ -84,18 +84,20 @@ def default_budget(llm: "LLM | None") -> int:
     return LARGE_BUDGET_TOKENS if is_large else CONTEXT_BUDGET_TOKENS
 
 
-def build_context(hits: Iterable[types.Hit], *, budget_tokens: int = CONTEXT_BUDGET_TOKENS, first: int = 1) -> Context:
+def build_context(
+    hits: Iterable[types.Hit], *, budget_tokens: int | None = CONTEXT_BUDGET_TOKENS, first: int = 1
+) -> Context:
     """Return the best `hits` as sources S1, S2 …, or from the number `first` on, in order.
 
     Lines of earlier sources are not repeated, nor are running headers and footers of other pages; a hit without other
     lines is left out. If everything fits into the budget, counted in the embedded model's tokens, what continues on
     another page stands with that page, where that is a source too. Otherwise a source that is too long for its share
-    is cut around its chunk. In the text the sources of a document stand together.
+    is cut around its chunk. In the text the sources of a document stand together. Without a budget everything fits.
     """
     hits = list(hits)
     running = _running_lines(hits)
-    fits = sum(map(hit_tokens, hits)) <= budget_tokens
-    sharing = 1 if fits else min(FAIR_SOURCES, len(hits))
+    fits = budget_tokens is None or sum(map(hit_tokens, hits)) <= budget_tokens
+    sharing = min(FAIR_SOURCES, len(hits))
     main_pages = [hit.chunk.main_page for hit in hits]  # computed once: it reads all lines of the chunk
     at_home = {
         _key(hit, line, ())
@@ -105,7 +107,7 @@ def build_context(hits: Iterable[types.Hit], *, budget_tokens: int = CONTEXT_BUD
     }
     sources: list[Source] = []
     seen: set[tuple[object, ...]] = set()
-    room = budget_tokens
+    room = budget_tokens or 0
     for hit, main_page in zip(hits, main_pages, strict=True):
         lines = [
             line
@@ -115,13 +117,15 @@ def build_context(hits: Iterable[types.Hit], *, budget_tokens: int = CONTEXT_BUD
         ]
         if not any(line.text.strip() for line in lines):
             continue
-        if sources and room < MIN_SOURCE_TOKENS and not fits:
-            break
-        share = min(max(room // max(sharing - len(sources), 1), MIN_SHARE_TOKENS), room)
-        source = _fit(Source(f"S{first + len(sources)}", hit, tuple(lines)), share)
+        source = Source(f"S{first + len(sources)}", hit, tuple(lines))
+        if not fits:
+            if sources and room < MIN_SOURCE_TOKENS:
+                break
+            share = min(max(room // max(sharing - len(sources), 1), MIN_SHARE_TOKENS), room)
+            source = _fit(source, share)
+            room -= providers.count_tokens(format_source(source))
         sources.append(source)
         seen.update(_key(hit, line, running) for line in source.lines)
-        room -= providers.count_tokens(format_source(source))
     return Context.of(sources)
 
 

@@ -85,30 +85,36 @@ def _pages(source: Source) -> set[int]:
 # --- parts ----------------------------------------------------------------------------------------------
 
 
-def split_into_parts(pages: Iterable[types.Hit], budget_tokens: int) -> list[Context]:
-    """Divide pages in reading order into contexts of at most `budget_tokens`, numbered through.
+class Part(NamedTuple):
+    """Pages that are read in one prompt, as its sources, and their tokens."""
+
+    context: Context
+    tokens: int
+
+
+def split_into_parts(pages: Iterable[types.Hit], budget_tokens: int) -> list[Part]:
+    """Divide pages in reading order into parts of at most `budget_tokens`, with sources that are numbered through.
 
     A part ends between two pages, if possible where a section begins. A page that is too long alone is divided, too.
     """
-    parts: list[list[types.Hit]] = []
+    parts: list[tuple[list[types.Hit], int]] = []
     part: list[types.Hit] = []
     sizes: list[int] = []
-    for page in itertools.chain.from_iterable(_within(page, budget_tokens) for page in pages):
-        size = hit_tokens(page)
+    for page, size in itertools.chain.from_iterable(_within(page, budget_tokens) for page in pages):
         if part and sum(sizes) + size > budget_tokens:
             end = _end(part, sizes, page)
-            parts.append(part[:end])
+            parts.append((part[:end], sum(sizes[:end])))
             part, sizes = part[end:], sizes[end:]
         part.append(page)
         sizes.append(size)
-    contexts: list[Context] = []
+    numbered: list[Part] = []
     first = 1
-    for hits in (*parts, part):
-        context = build_context(hits, budget_tokens=budget_tokens, first=first)
+    for hits, tokens in (*parts, (part, sum(sizes))):
+        context = build_context(hits, budget_tokens=None, first=first)
         if context.sources:
-            contexts.append(context)
+            numbered.append(Part(context, tokens))
             first += len(context.sources)
-    return contexts
+    return numbered
 
 
 def _end(part: Sequence[types.Hit], sizes: Sequence[int], following: types.Hit) -> int:
@@ -122,43 +128,26 @@ def _end(part: Sequence[types.Hit], sizes: Sequence[int], following: types.Hit) 
     return len(part)
 
 
-def _within(page: types.Hit, budget_tokens: int) -> list[types.Hit]:
-    """Divide a page between its lines, if it is longer than a part."""
-    tokens = hit_tokens(page)
-    if tokens <= budget_tokens:
-        return [page]
-    lines = page.passage.lines
-    if len(lines) < 2:
-        return [page]
-    middle = len(lines) // 2
-    halves = (lines[:middle], lines[middle:])
-    return [
-        piece
-        for half in halves
-        for piece in _within(
-            page.model_copy(
-                update={
-                    "passage": page.passage.model_copy(update={"lines": half}),
-                    "chunk": page.chunk.model_copy(update={"lines": half}),
-                }
-            ),
-            budget_tokens,
-        )
-    ]
+def _within(page: types.Hit, budget_tokens: int) -> list[tuple[types.Hit, int]]:
+    """Return a page with its tokens, divided between its lines if it is longer than a part."""
+    tokens, lines = hit_tokens(page), page.passage.lines
+    if tokens <= budget_tokens or len(lines) < 2:
+        return [(page, tokens)]
+    pieces: list[tuple[types.Hit, int]] = []
+    for half in (lines[: len(lines) // 2], lines[len(lines) // 2 :]):
+        passage, chunk = (one.model_copy(update={"lines": half}) for one in (page.passage, page.chunk))
+        pieces += _within(page.model_copy(update={"passage": passage, "chunk": chunk}), budget_tokens)
+    return pieces
 
 
 # --- prompts --------------------------------------------------------------------------------------------
 
 
-def part_messages(llm: "LLM", question: str, parts: Sequence[Context], number: int) -> "list[ChatMessage]":
-    """Return the prompt for the notes on part `number`, from 1."""
+def part_messages(llm: "LLM", question: str, sources: str, number: int = 1, count: int = 1) -> "list[ChatMessage]":
+    """Return the prompt for the notes on the `sources` of part `number` of so many."""
     system, user = prompt_messages(llm, question, "")
     user.content = prompts.ANSWER_PART_USER.format(
-        number=number,
-        count=len(parts),
-        not_found=prompts.NOT_FOUND_SENTINEL,
-        context=parts[number - 1].text,
-        question=question,
+        number=number, count=count, not_found=prompts.NOT_FOUND_SENTINEL, context=sources, question=question
     )
     return [system, user]
 
@@ -173,21 +162,24 @@ def merge_messages(question: str, notes: str) -> "list[ChatMessage]":
     return [ChatMessage(role=MessageRole.SYSTEM, content=system), ChatMessage(role=MessageRole.USER, content=user)]
 
 
-def estimate(llm: "LLM", question: str, parts: Sequence[Context], max_output_tokens: int) -> types.WholeReading:
+def estimate(llm: "LLM", question: str, parts: Sequence[Part], max_output_tokens: int) -> types.WholeReading:
     """Return what reading the `parts` takes: tokens in and out for the notes, the answer and its verdicts."""
-    notes = len(parts) * NOTE_TOKENS
-    prompted = [count_tokens(part_messages(llm, question, parts, number + 1)) for number in range(len(parts))]
+    notes, sizes = len(parts) * NOTE_TOKENS, [part.tokens for part in parts]
+    asked = len(parts) * count_tokens(part_messages(llm, question, ""))
     merged = count_tokens(merge_messages(question, "")) + notes
-    read = {
-        (source.hit.passage.document_id, page) for part in parts for source in part.sources for page in _pages(source)
+    pages = {
+        (source.hit.passage.document_id, page)
+        for part in parts
+        for source in part.context.sources
+        for page in _pages(source)
     }
     usage = types.Usage(
-        input_tokens=sum(prompted) + merged + max(prompted, default=0),  # what is cited is read again to judge it
-        output_tokens=notes + min(max_output_tokens, max(notes, NOTE_TOKENS)) + VERDICT_TOKENS,
+        input_tokens=sum(sizes) + asked + merged + max(sizes),  # what the answer cites is read again to judge it
+        output_tokens=notes + min(max_output_tokens, notes) + VERDICT_TOKENS,
     )
     return types.WholeReading(
-        pages=len(read),
-        documents=len({document_id for document_id, _ in read}),
+        pages=len(pages),
+        documents=len({document_id for document_id, _ in pages}),
         parts=len(parts),
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
@@ -205,7 +197,7 @@ class PartReader:
 
     writer: Writer
     question: str
-    parts: Sequence[Context]
+    parts: Sequence[Part]
 
     def read(self) -> Generator[types.AnswerStage | types.AnswerToken, None, ReadParts]:
         """Yield how many parts are read, then the answer's text; return the answer with its quotes.
@@ -246,8 +238,8 @@ class PartReader:
             jobs = [
                 threads.submit(
                     tracing.bind_context(reader._note),
-                    part_messages(self.writer.llm, self.question, self.parts, number),
-                    part.sources,
+                    part_messages(self.writer.llm, self.question, part.context.text, number, count),
+                    part.context.sources,
                 )
                 for number, part in enumerate(self.parts, start=1)
             ]

@@ -267,7 +267,7 @@ class Answerer:
             return
         started, self.llm, self.generation = time.perf_counter(), plan.llm, plan.generation
         if len(plan.parts) == 1:
-            (context,) = plan.parts
+            context = plan.parts[0].context
             output = yield from self._write(plan.llm, question, context)
             hint = None
         else:

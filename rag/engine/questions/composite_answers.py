@@ -360,7 +360,7 @@ def part_without_names(part: str, question: str, mentions: Sequence[Mention]) ->
         part,
         flags=re.IGNORECASE,
     )
-    return part.strip() if left.strip() else ""
+    return _DANGLING.sub("", part.strip()) if left.strip() else ""
 
 
 def chunks_of_section(chunks: Sequence[types.Chunk], name: str) -> list[types.Chunk]:
@@ -389,6 +389,10 @@ def _is_heading(heading: str, names: set[str]) -> bool:
     )
 
 
+_DANGLING = re.compile(
+    r"(?:[\s,]++(?:of|in|from|for|by|the|von|vom|aus|im|des|der|dem|den)\b){1,4}[\s,]*+$", re.IGNORECASE
+)
+"""What is left before a name that was removed."""
 _NUMBER = re.compile(
     r"(?:(?:section|chapter|part|item|note|article)\s+)?(?<![\divxlc])[\divxlc]+(?:\.\d+){0,9}[a-z]?[.):–—-]{0,9}\s+"
 )

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from rag import errors, prompts, providers, types
 from rag.answering.extraction import summary
 from rag.answering.extraction.whole_document_questions import asks_whole_document
-from rag.answering.generation.context import MIN_SOURCE_TOKENS, Context, default_budget
-from rag.answering.generation.part_reading import estimate, part_messages, split_into_parts
+from rag.answering.generation.context import MIN_SOURCE_TOKENS, default_budget
+from rag.answering.generation.part_reading import Part, estimate, part_messages, split_into_parts
 from rag.engine.library import saved_filters
 from rag.engine.questions.composite_answers import MAX_DOCUMENTS, chunks_of_section, part_without_names
 from rag.engine.questions.document_mentions import find_mentions
@@ -25,6 +25,9 @@ OUTPUT_TOKENS = 4096
 DIRECT_PROMPTS = 2
 """Reading that takes no more than so many usual prompts is not asked about."""
 
+SAFE_SHARE = 2
+"""A model's tokenizer makes no more than so many times the tokens of ours; where that may not fit, they are counted."""
+
 MAX_SOURCES = 9999
 """Highest number in a citation mark."""
 
@@ -37,7 +40,7 @@ class Plan(NamedTuple):
 
     llm: "LLM"
     generation: types.GenerationOptions
-    parts: Sequence[Context]
+    parts: Sequence[Part]
     reading: types.WholeReading
     choice: Literal["read", "ask", "offer"]
 
@@ -108,7 +111,7 @@ class WholeReading:
             llm = self._workspace.models.language_model(generation) or llm
         budget = self._options.max_context_tokens or default_budget(llm)
         parts = self._split(llm, request.question, pages, budget)
-        if not parts or sum(len(part.sources) for part in parts) > MAX_SOURCES:
+        if not parts or sum(len(part.context.sources) for part in parts) > MAX_SOURCES:
             return None
         reading = estimate(llm, request.question, parts, generation.max_output_tokens)
         in_time = providers.reading_budget(llm)
@@ -116,15 +119,17 @@ class WholeReading:
         choice: Literal["read", "ask", "offer"] = "ask" if self._options.reading == "ask" else "offer"
         return Plan(llm, generation, parts, reading, "read" if is_usual or self._options.reading == "whole" else choice)
 
-    def _split(self, llm: "LLM", question: str, pages: Sequence[types.Hit], budget: int) -> Sequence[Context]:
+    def _split(self, llm: "LLM", question: str, pages: Sequence[types.Hit], budget: int) -> Sequence[Part]:
         """Return parts that fit into the budget and into the model's window; none if it takes too little at once."""
-        prompt = part_messages(llm, question, [Context((), "")], 1)
+        prompt = part_messages(llm, question, "")
         room = providers.remaining_tokens(llm, *(message.content or "" for message in prompt))
         budget = min(budget, room)
         while budget >= MIN_SOURCE_TOKENS:
             parts = split_into_parts(pages, budget)
-            most = max((providers.estimate_max_tokens(part.text) for part in parts), default=0)
+            most = max(SAFE_SHARE * part.tokens for part in parts) if parts else 0
+            if most > room:
+                most = max(providers.estimate_max_tokens(part.context.text) for part in parts)
             if most <= room:
                 return parts
-            budget = min(budget * room // most, budget - 1)
+            budget = min(int(budget * room / most), budget - 1)
         return ()

@@ -375,7 +375,7 @@ def chunks_of_section(chunks: Sequence[types.Chunk], name: str) -> list[types.Ch
 
 
 def _normalized(text: str) -> str:
-    return " ".join(re.sub(r"^(?:the|section|chapter)\s+", "", text.strip().lower()).split())
+    return _AROUND_NAME.sub("", " ".join(text.lower().split()))
 
 
 def _is_heading(heading: str, names: set[str]) -> bool:
@@ -389,6 +389,10 @@ def _is_heading(heading: str, names: set[str]) -> bool:
     )
 
 
+_AROUND_NAME = re.compile(
+    r"^(?:(?:the|section|chapter|der|die|das|den|dem|des|abschnitts?|kapitels?)\s){1,3}|\s(?:section|chapter)$"
+)
+"""What is said with the name of a section."""
 _DANGLING = re.compile(
     r"(?:[\s,]++(?:of|in|from|for|by|the|von|vom|aus|im|des|der|dem|den)\b){1,4}[\s,]*+$", re.IGNORECASE
 )

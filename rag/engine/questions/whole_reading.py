@@ -23,7 +23,7 @@ OUTPUT_TOKENS = 4096
 """Room for the answer to a question about a whole document, where the request does not say another number."""
 
 DIRECT_PROMPTS = 2
-"""Reading that takes no more than so many usual prompts is not asked about."""
+"""Pages that fit into so many usual prompts are read without asking."""
 
 SAFE_SHARE = 2
 """A model's tokenizer makes no more than so many times the tokens of ours; where that may not fit, they are counted."""
@@ -115,7 +115,7 @@ class WholeReading:
             return None
         reading = estimate(llm, request.question, parts, generation.max_output_tokens)
         in_time = providers.reading_budget(llm)
-        is_usual = reading.input_tokens <= DIRECT_PROMPTS * (in_time or budget) or (len(parts) == 1 and not in_time)
+        is_usual = sum(part.tokens for part in parts) <= DIRECT_PROMPTS * min(budget, in_time or budget)
         choice: Literal["read", "ask", "offer"] = "ask" if self._options.reading == "ask" else "offer"
         return Plan(llm, generation, parts, reading, "read" if is_usual or self._options.reading == "whole" else choice)
 

@@ -1,6 +1,7 @@
 """The app's pages, run without a browser over the real engine; how they look and click is tested in `tests/e2e`."""
 
 import json
+import re
 import threading
 import time
 import uuid
@@ -149,6 +150,36 @@ def writer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[VendorSe
             json.dumps({"verdicts": [{"claim": claim, **supported} for claim in (1, 2)]}),
         ]
         yield vendor.server
+
+
+def test_the_reader_chooses_whether_all_pages_are_read(
+    app: AppTest, engine: RAGEngine, writer: VendorServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def reply(prompt: str) -> str:
+        fees = dict.fromkeys(re.findall(r"the fee of berth \d+ is \d+ francs", prompt))
+        source = re.search(r"\[(S\d+)\]", prompt)
+        return "\n".join(f"- T{fee[1:]}. [{source[1]}]" for fee in fees) if source else ""
+
+    monkeypatch.setenv("RAG_MAX_CONTEXT_TOKENS", "600")
+    writer.reply_to = reply
+    add(engine, "fees.pdf", pdfs.pages(8, line=lambda n: f"In May the fee of berth {n} is {n}00 francs."))
+    app.run()
+    shown = answered(app, "List all fees")
+    assert "all 8 pages" in shown["html"]
+    assert not writer.requests
+    assert "8 pages" in texts(app)
+    assert "tokens" in texts(app)
+    next(button for button in app.button if button.label == "Read all 8 pages").click().run()
+    wait(app, lambda: not app.session_state["pending"])
+    assert "berth 8 is 800 francs" in component(app, "answer-")["html"]
+    assert not any("Read all" in button.label for button in app.button)
+    assert len(writer.requests) > 2
+    (conversation,) = engine.chats.list()
+    *_, turn = engine.chats.messages(conversation.id)
+    assert turn.response
+    assert turn.response.reading
+    assert turn.response.reading.is_done
+    assert len(turn.versions) == 2
 
 
 def ask_until_judged(app: AppTest, engine: RAGEngine) -> dict[str, Any]:

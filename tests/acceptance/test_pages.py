@@ -160,7 +160,7 @@ def test_the_reader_chooses_whether_all_pages_are_read(
         source = re.search(r"\[(S\d+)\]", prompt)
         return "\n".join(f"- T{fee[1:]}. [{source[1]}]" for fee in fees) if source else ""
 
-    monkeypatch.setenv("RAG_MAX_CONTEXT_TOKENS", "600")
+    monkeypatch.setenv("RAG_MAX_CONTEXT_TOKENS", "200")
     writer.reply_to = reply
     add(engine, "fees.pdf", pdfs.pages(8, line=lambda n: f"In May the fee of berth {n} is {n}00 francs."))
     app.run()

@@ -156,9 +156,13 @@ def test_the_reader_chooses_whether_all_pages_are_read(
     app: AppTest, engine: RAGEngine, writer: VendorServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def reply(prompt: str) -> str:
-        fees = dict.fromkeys(re.findall(r"the fee of berth \d+ is \d+ francs", prompt))
-        source = re.search(r"\[(S\d+)\]", prompt)
-        return "\n".join(f"- T{fee[1:]}. [{source[1]}]" for fee in fees) if source else ""
+        noted = [line for line in prompt.split("\n") if line.startswith("- The fee")]
+        read = [
+            ("S" + text.partition("]")[0], fee)
+            for text in prompt.split("\n[S")
+            for fee in re.findall(r"the fee of berth \d+ is \d+ francs", text)
+        ]
+        return "\n".join(noted or [f"- T{fee[1:]}. [{source}]" for source, fee in read])
 
     monkeypatch.setenv("RAG_MAX_CONTEXT_TOKENS", "200")
     writer.reply_to = reply

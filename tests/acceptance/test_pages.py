@@ -175,7 +175,9 @@ def test_the_reader_chooses_whether_all_pages_are_read(
     assert "tokens" in texts(app)
     next(button for button in app.button if button.label == "Read all 8 pages").click().run()
     wait(app, lambda: not app.session_state["pending"])
-    assert "berth 8 is 800 francs" in component(app, "answer-")["html"]
+    shown = component(app, "answer-")
+    assert "berth 8 is 800 francs" in shown["html"]
+    assert shown["writer"].endswith("8 pages read")
     assert not any("Read all" in button.label for button in app.button)
     assert len(writer.requests) > 2
     (conversation,) = engine.chats.list()

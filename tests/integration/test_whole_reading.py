@@ -211,8 +211,9 @@ def test_an_error_of_all_parts_is_the_error_of_the_answer(desk: Desk) -> None:
 
 def test_without_anything_in_any_part_there_is_no_answer(desk: Desk) -> None:
     desk.model.empty = True
-    response = desk.ask()
+    response = desk.ask("List all painters of berths in ledger.pdf")
     assert response.status == "insufficient_context"
+    assert response.nearest
     assert len(desk.model.parts) == 3
     assert not desk.model.merged
 

@@ -173,7 +173,7 @@ class Answerer:
             elif plan := WholeReading(self.workspace, self.index, self.llm, self.options).plan(understood):
                 self._reading = plan.told
                 if plan.choice != "offer":
-                    events = self._read_whole(question, plan)
+                    return self._finish(understood, self._read_whole(question, plan), self.generation.auth)
             if events:
                 return self._finish(understood, events, self.request.auth)
             query = retrieval.Query(question, passage_text=understood.passage_text)
@@ -263,7 +263,7 @@ class Answerer:
     def _read_whole(self, question: str, plan: Plan) -> Events:
         """Yield the events of an answer from all pages: of one prompt, or of notes on its parts; or ask back."""
         if plan.choice == "ask":
-            yield from single_answer(plan.asked_back(self.model))
+            yield from single_answer(plan.asked_back())
             return
         started, self.llm, self.generation = time.perf_counter(), plan.llm, plan.generation
         if len(plan.parts) == 1:
@@ -277,8 +277,12 @@ class Answerer:
                 update={"is_done": not output.ending.stopped, "unread": read.unread}
             )
         draft = yield from self._check(question, context, output, (), started)
+        hits: Sequence[types.Hit] = ()
+        if not self._holds(draft) and not draft.stopped:
+            hits = self.search.run(retrieval.Query(question)).results
+            draft = self._quoted_instead(draft, question, hits, ())
         hints = "\n".join(filter(None, (hint, draft.hint)))
-        yield self._decide(draft.model_copy(update={"hint": hints or None}), (), started)
+        yield self._decide(draft.model_copy(update={"hint": hints or None}), hits, started)
 
     # --- choose the sources -------------------------------------------------------------------------
 

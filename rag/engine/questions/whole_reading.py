@@ -1,10 +1,12 @@
 """Read all pages that a question is about: decide whether it is about whole documents, what that takes, and do it."""
 
+import contextlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from rag import errors, prompts, providers, types
 from rag.answering.extraction import summary
+from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL
 from rag.answering.extraction.whole_document_questions import asks_whole_document
 from rag.answering.generation.context import MIN_SOURCE_TOKENS, default_budget
 from rag.answering.generation.part_reading import Part, estimate, part_messages, split_into_parts
@@ -49,10 +51,10 @@ class Plan(NamedTuple):
         """What a reader is told; None if all is read in a usual prompt."""
         return None if self.choice == "read" and len(self.parts) == 1 else self.reading
 
-    def asked_back(self, model: str) -> types.AnswerResponse:
+    def asked_back(self) -> types.AnswerResponse:
         """Return the question whether to read all pages."""
         message = prompts.READING_CHOICE.format(count=f"{self.reading.pages:,}")
-        return types.AnswerResponse(status="insufficient_context", answer=message, model=model)
+        return types.AnswerResponse(status="insufficient_context", answer=message, model=EXTRACTIVE_MODEL)
 
 
 class WholeReading:
@@ -102,7 +104,10 @@ class WholeReading:
     def _pages(self, document: types.DocumentNames, part: str) -> list[types.Hit]:
         """Return the pages of a document, or of its sections named as `part` says, in reading order."""
         chunks = self._store.chunks.of_document(document.id)
-        return page_hits(self._store.documents.get(document.id), chunks_of_section(chunks, part) if part else chunks)
+        with contextlib.suppress(errors.NotFoundError):  # purged meanwhile
+            read = self._store.documents.get(document.id)
+            return page_hits(read, chunks_of_section(chunks, part) if part else chunks)
+        return []
 
     def _plan(self, request: types.AnswerRequest, pages: Sequence[types.Hit]) -> Plan | None:
         generation, llm = request.generation, self._llm

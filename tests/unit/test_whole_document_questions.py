@@ -26,6 +26,8 @@ How many recommendations are made?
 How many tables does this report contain?
 How many companies are mentioned in the report?
 How many experiments are described?
+How many tables are in the paper?
+How many photographs are included in the document?
 Which companies are mentioned?
 Which chemicals does the report name?
 What persons are named in the contract?
@@ -49,6 +51,7 @@ How many employees are in the report?
 How many stores are there?
 How many shares were outstanding?
 How many ships did the harbour handle?
+How many steps are needed to reset the device?
 How many directors does the company have?
 How many customers does the report have?
 How many pages does the document have?

@@ -11,13 +11,15 @@ from rag.answering.tables.requested_figures import may_request_figure
 
 _TEXT_NOUNS = r"""(?:
      (?:sub-?)?sections|(?:sub-?)?chapters|articles|clauses|paragraphs|schedules|appendi(?:x|c)es|annex(?:es|ures)|exhibits
-    |definitions|examples|exercises|diagrams|footnotes|citations|bullet\spoints|hypotheses|recommendations|findings
+    |definitions|tables|charts|equations|quizzes|case\sstudies|examples|exercises|diagrams|footnotes|citations
+    |bullet\spoints|hypotheses|recommendations|findings
     |conclusions|requirements|obligations|duties|prohibitions|restrictions|exceptions|exemptions|exclusions|penalties
-    |sanctions|offen[cs]es|warnings|cautions|precautions|risks?\sfactors|risks|principles|rules|criteria|steps|stages
+    |sanctions|offen[cs]es|warnings|cautions|precautions|risks?\sfactors|risks|principles|rules|criteria
     |procedures|functions|routines|subroutines|methods|commands|arguments|error\s(?:codes|messages)|topics|themes
-    |Abschnitte|Kapitel|Artikel|Paragra(?:f|ph)en|Klauseln|Anhänge|Anlagen|Definitionen|Beispiele|Fußnoten|Empfehlungen
+    |Abschnitte|Kapitel|Artikel|Paragra(?:f|ph)en|Klauseln|Anhänge|Anlagen|Definitionen|Tabellen|Abbildungen|Beispiele
+    |Fußnoten|Empfehlungen
     |Anforderungen|Pflichten|Verbote|Ausnahmen|Strafen|Bußgelder|Sanktionen|Warnhinweise|Warnungen|Risiken|Grundsätze
-    |Prinzipien|Regeln|Kriterien|Schritte|Verfahren|Funktionen|Routinen|Methoden|Befehle|Argumente|Fehlermeldungen|Themen
+    |Prinzipien|Regeln|Kriterien|Verfahren|Funktionen|Routinen|Methoden|Befehle|Argumente|Fehlermeldungen|Themen
     )"""
 """What a text itself consists of or lays down: counted by reading, while a figure of anything else is stated."""
 
@@ -97,7 +99,7 @@ _COUNTED = re.compile(
     rf"""(?:how\smany|wie\sviele|wieviele)\s(?:
      (?:[\w'’/-]+\s){{0,4}}?{_TEXT_NOUNS}(?![\w-])
     |(?!(?:[\w'’/-]+\s){{0,4}}?{_STATED_NOUNS}\b)(?:[\w'’/-]+\s){{1,5}}?(?:
-         (?:are|were)\s(?:there\s)?(?:in|inside|within|throughout|across)\s{_THIS}\s(?:[\w-]+\s){{0,2}}?{_DOCUMENT}\b
+         (?:are|were)\s(?:(?:there|included|contained|found)\s)?(?:in|inside|within|throughout|across)\s{_THIS}\s(?:[\w-]+\s){{0,2}}?{_DOCUMENT}\b
         |(?:do|does)\s{_THIS}\s(?:[\w-]+\s){{0,2}}?{_DOCUMENT}\s(?:have|contain|include|give|provide|cover)\b
         |(?:gibt\ses|stehen|sind)\s(?:in\s)?{_THIS}\s(?:[\w-]+\s){{0,2}}?{_DOCUMENT}
         |(?:hat|enthält|umfasst)\s{_THIS}\s(?:[\w-]+\s){{0,2}}?{_DOCUMENT}

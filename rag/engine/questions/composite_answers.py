@@ -394,7 +394,7 @@ _AROUND_NAME = re.compile(
 )
 """What is said with the name of a section."""
 _DANGLING = re.compile(
-    r"(?:[\s,]++(?:of|in|from|for|by|the|von|vom|aus|im|des|der|dem|den)\b){1,4}[\s,]*+$", re.IGNORECASE
+    r"(?<![\s,])(?:[\s,]++(?:of|in|from|for|by|the|von|vom|aus|im|des|der|dem|den)\b){1,4}[\s,]*+$", re.IGNORECASE
 )
 """What is left before a name that was removed."""
 _NUMBER = re.compile(

@@ -215,9 +215,11 @@ class AnswerOptions(Input):
 
     With `require_citations`, contradicted sentences are struck through. `drop_unsupported` removes them and those
     that are not verified or cite nothing. With `judge_with_model`, the language model that wrote the answer also judges
-    sentences that are in other words than their sources; None leaves that to all but small models. Sources have at most
-    `max_context_tokens`; None: as set for all users (RAG_MAX_CONTEXT_TOKENS), else by the model's context window. A
-    cached answer is used only for the same question, sources, model and options, and is verified again.
+    sentences that are in other words than their sources; None leaves that to all but small models. With
+    `plan_searches`, all but small models first complete the question and choose what is searched in which documents.
+    Sources have at most `max_context_tokens`; None: as set for all users (RAG_MAX_CONTEXT_TOKENS), else by the model's
+    context window. A cached answer is used only for the same question, sources, model and options, and is verified
+    again.
 
     `reading` says what a question about a whole document (a summary, a list, "how many …") is answered from, where its
     pages do not fit into one prompt: "whole" has a language model read all pages part by part, whatever is asked;
@@ -232,6 +234,7 @@ class AnswerOptions(Input):
     use_cache: bool = True
     judge_with_model: bool | None = None
     reading: ReadingChoice = "auto"
+    plan_searches: bool = True
 
 
 class GenerationOptions(Input):

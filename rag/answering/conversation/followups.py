@@ -110,10 +110,7 @@ def condense(question: str, history: Sequence[types.Message], llm: "LLM | None",
     import llama_index.core
     from llama_index.core.llms import ChatMessage, MessageRole
 
-    turns = [
-        f"{message.role}: {CITATION_MARK.sub('', message.content)[:CONDENSED_MESSAGE_CHARS]}"
-        for message in history[-CONDENSED_MESSAGES:]
-    ]
+    turns = conversation_turns(history, CONDENSED_MESSAGE_CHARS)
     while True:
         prompt = prompts.CONDENSE_QUESTION.format(history="\n".join(turns), question=question)
         if len(turns) <= 1 or providers.remaining_tokens(llm, prompt) >= 0:
@@ -122,6 +119,13 @@ def condense(question: str, history: Sequence[types.Message], llm: "LLM | None",
     reply = providers.complete(llm, [ChatMessage(role=MessageRole.USER, content=prompt)])
     condensed = " ".join(reply.split()).strip("\"'“”")
     return condensed if 0 < len(condensed) <= MAX_CONDENSED_CHARS else question
+
+
+def conversation_turns(history: Sequence[types.Message], chars: int) -> list[str]:
+    """Return the last turns of a conversation as a model reads them, each cut to `chars`."""
+    return [
+        f"{message.role}: {CITATION_MARK.sub('', message.content)[:chars]}" for message in history[-CONDENSED_MESSAGES:]
+    ]
 
 
 def refers_back(question: str) -> bool:

@@ -100,7 +100,7 @@ class Answerer:
         self.llm = llm
         self.stop = stop
         self.read_documents = read_documents
-        self._understanding = Understanding(workspace, index, request)
+        self._understanding = Understanding(workspace, index, self.request)
         self._understood: UnderstoodQuestion | None = None
         self._reading: types.WholeReading | None = None
         self._started = time.perf_counter()
@@ -177,7 +177,7 @@ class Answerer:
             if events:
                 return self._finish(understood, events, self.request.auth)
             query = retrieval.Query(question, passage_text=understood.passage_text)
-            hits: Sequence[types.Hit] = self.composite.model_passages(question) if self.llm else ()
+            hits: Sequence[types.Hit] = self.composite.model_passages(question, understood.searches) if self.llm else ()
             self.read_documents = whole_documents(self.workspace, self.index, self.request, only_found=bool(hits))
             if hits:
                 events = self.answer_from(question, hits)
@@ -454,16 +454,17 @@ class Answerer:
     ) -> types.AnswerResponse:
         """Return what the sources say themselves in place of a model's `draft` that does not hold.
 
-        A refusal may be right: only a likely extract replaces it. An empty or unsupported text says nothing about the
-        sources.
+        A refusal may be right: that of a strong model stands, that of a small one gives way to a likely extract. An
+        empty or unsupported text says nothing about the sources.
         """
         context = self.choose_sources(question, hits, quoted=True)
         quoted = _without_events(self._extract(question, context, rewritings))
         least = types.LIKELY_THRESHOLD if is_refusal(draft.answer) else 0.0
-        if quoted.sentences and (quoted.likelihood or 0.0) >= least:
+        is_trusted = is_refusal(draft.answer) and self.llm is not None and not providers.is_small(self.llm)
+        if quoted.sentences and (quoted.likelihood or 0.0) >= least and not is_trusted:
             hint = prompts.QUOTED_INSTEAD.format(model=draft.model)
             return quoted.model_copy(update={"hint": hint, "usage": draft.usage})
-        return draft.model_copy(update={"hint": quoted.hint, "nearest": quoted.nearest})
+        return draft.model_copy(update={"hint": quoted.hint, "nearest": quoted.nearest or tuple(quoted.contexts)})
 
     # --- does it hold? ------------------------------------------------------------------------------
 

@@ -301,8 +301,11 @@ class CompositeAnswers:
 
     # --- passages for a language model ---
 
-    def model_passages(self, question: str) -> list[types.Hit]:
-        """Return passages for a language model: from each compared document, or from all of a document to summarise."""
+    def model_passages(self, question: str, planned: Sequence[Side] = ()) -> list[types.Hit]:
+        """Return passages for a language model: of `planned` searches, of each compared document, or of a whole one.
+
+        Empty if one search should find them.
+        """
         if found := self._list(question):
             document, items, _ = found
             return summary.passages(items.items, document)
@@ -313,7 +316,9 @@ class CompositeAnswers:
             part = part_without_names(extract.part, question, mentions)
             keys = self._key_sentences(documents[0], self._chunks(documents[0]), part, summary.PASSAGES)
             return summary.passages(keys, self._store.documents.get(documents[0].id))
-        sides = self.sides(question)
+        sides = planned if planned else self.sides(question)
+        if len(sides) == 1:
+            return []
         most = max(self._request.retrieval.top_k // max(len(sides), 1), MIN_SIDE_HITS)
         hits = [self._search(side.documents, side.question)[:most] for side in sides]
         # What is cut off for lack of room is the least relevant of each document
@@ -332,7 +337,9 @@ class CompositeAnswers:
         return Search(self._workspace, self._index, request).run(retrieval.Query(text)).results
 
     def _request_for(self, documents: Sequence[types.DocumentNames]) -> types.AnswerRequest:
-        return restrict_to_documents(self._request, [document.id for document in documents])
+        """Return the request restricted to `documents`; as it is without any."""
+        ids = [document.id for document in documents]
+        return restrict_to_documents(self._request, ids) if ids else self._request
 
     def _compose(self, parts: Sequence[Statement | Label]) -> types.AnswerResponse:
         return compose(parts, locate=self._locate)

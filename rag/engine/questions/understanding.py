@@ -2,17 +2,20 @@
 
 import functools
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rag import tracing, types
+from rag import providers, retrieval, tracing, types
 from rag.answering.conversation.followups import condense, refers_back
+from rag.answering.conversation.search_plan import MAX_LISTED, chosen_documents, plan_searches
 from rag.answering.conversation.suggested_questions import in_document, may_name_document, without_document
 from rag.answering.extraction.quoted_answer import asks_of_each
+from rag.answering.generation.context import default_budget
 from rag.engine.library import saved_filters
+from rag.engine.questions.composite_answers import Side
 from rag.engine.questions.document_mentions import aliases, find_mentions
-from rag.engine.questions.search import restrict_to_named
+from rag.engine.questions.search import all_fit, restrict_to_named
 from rag.engine.request_parsing import request_key_errors, restrict_to_documents
 from rag.engine.workspace import Workspace
 
@@ -26,8 +29,8 @@ class UnderstoodQuestion:
 
     `complete` still has the name of a document at its end, which `request` has as a filter. `passage_text` is what
     passages are searched for. `unnamed` is the question without the names of its documents, which no sentence of theirs
-    may say. `elsewhere` is the request to make if these documents do not answer, where only an earlier question named
-    them.
+    may say. `searches` are those that a language model planned, each in some documents. `elsewhere` is the request to
+    make if these documents do not answer, where only an earlier question named them.
     """
 
     request: types.AnswerRequest
@@ -36,6 +39,7 @@ class UnderstoodQuestion:
     unnamed: str
     named: Mapping[uuid.UUID, str]
     is_rewritten: bool = False
+    searches: Sequence[Side] = ()
     elsewhere: types.AnswerRequest | None = None
 
 
@@ -61,6 +65,8 @@ class Understanding:
         """
         request = self._request
         with request_key_errors(request.generation.auth), tracing.span("condense", turns=len(request.history)):
+            if llm and (planned := self._planned(llm)):
+                return planned
             if request.history and llm is None:
                 question = self._completed_by_rules()
             else:
@@ -79,6 +85,32 @@ class Understanding:
                 return before
         request, passage_text, documents = restricted
         return UnderstoodQuestion(request, complete, passage_text, passage_text, documents, is_rewritten)
+
+    def _planned(self, llm: "LLM") -> UnderstoodQuestion | None:
+        """Return the question with the searches that the model plans, in the documents that it chooses."""
+        request = self._request
+        if providers.is_small(llm) or not request.options.plan_searches or not request.retrieval.routing:
+            return None
+        budget = request.options.max_context_tokens or default_budget(llm)
+        if not request.history and all_fit(self._workspace, self._index, request, budget):
+            return None
+        listed = self.documents
+        if len(listed) > MAX_LISTED:  # else always in the same order, which vendors' caches of prompts need
+            mentions = find_mentions(request.question, listed)
+            listed = [*dict.fromkeys([*(one for mention in mentions for one in mention.documents), *listed])]
+        memory = self._workspace.store.caches if request.options.use_cache else None
+        plan = plan_searches(request.question, request.history, listed, retrieval.Completions(llm, memory))
+        if plan is None:
+            return None
+        is_rewritten = bool(request.history) and plan.question != request.question
+        question = plan.question if is_rewritten else request.question
+        searches = [Side("", chosen_documents(search, listed), search.text) for search in plan.searches]
+        asked = {document.id: document.name for search in searches for document in search.documents}
+        request, named = request.model_copy(update={"question": question}), dict[uuid.UUID, str]()
+        if searches and all(search.documents for search in searches) and len(asked) < len(listed):
+            request, named = restrict_to_documents(request, asked), asked
+        text = searches[0].question if len(searches) == 1 else question
+        return UnderstoodQuestion(request, question, text, question, named, is_rewritten, searches)
 
     def _restricted_as_before(
         self, request: types.AnswerRequest, complete: str, is_rewritten: bool

@@ -8,8 +8,8 @@ import numpy as np
 from rag import types
 from rag.store.server.database import Connection, Queries, UserDatabase
 
-CompletionKind = Literal["rewrites", "hyde", "answers", "verdicts", "suggestions"]
-CacheKind = Literal["rewrites", "hyde", "answers", "verdicts", "suggestions", "embeddings"]
+CompletionKind = Literal["plans", "rewrites", "hyde", "answers", "verdicts", "suggestions"]
+CacheKind = Literal["plans", "rewrites", "hyde", "answers", "verdicts", "suggestions", "embeddings"]
 
 VECTOR_DTYPE = np.dtype("<f4")
 

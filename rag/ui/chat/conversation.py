@@ -16,14 +16,12 @@ from rag.ui.admin.settings import suggest_model
 from rag.ui.chat import export, pending_answers
 from rag.ui.chat.answer import marks, show_answer
 from rag.ui.chat.conversation_list import conversation_id, open_conversation
-from rag.ui.chat.document_scope import SCOPE_FILTER
 from rag.ui.chat.pending_answers import PendingAnswer
-from rag.ui.chat.suggestions import suggested_questions
+from rag.ui.chat.suggestions import beginning
 from rag.ui.chat.turn_actions import answer_actions, question_actions, reading_choice
 from rag.ui.components import focus_field
 from rag.ui.formatting import decimal, escape, render
 from rag.ui.language import _
-from rag.ui.library import document_metadata
 from rag.ui.page_frame import empty_state, error_boundary
 from rag.ui.translated_messages import translate_error, translate_message
 from rag.ui.viewer.citation_viewer import Viewing, highlighted, show_citation, show_later_place, update_marks
@@ -50,10 +48,10 @@ CACHED_CHATS = 64
 
 
 @st.fragment(key="chat")
-def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alone: bool) -> None:
-    """Show the conversation and the question field.
+def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alone: bool, can_ask: bool) -> None:
+    """Show the conversation and the question field, which is disabled while nothing is chosen (not `can_ask`).
 
-    `first` is the document for suggested questions, which `is_alone` in the scope or one of several.
+    `first` is the document for the overview and suggested questions, which `is_alone` in the scope or one of several.
     """
     with error_boundary():
         current = conversation_id()
@@ -77,9 +75,10 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alon
         is_last_shown = bool(messages and viewing and viewing.message_id == messages[-1].id)
         # An answer whose words the viewer shows is read from its beginning.
         turns = st.container(key="transcript", height=400, border=False, autoscroll=not is_last_shown)
-        _question_field(document_ids, disabled=is_written)
+        _question_field(document_ids, disabled=not can_ask or is_written)
         with turns:
-            suggestion = None if messages else suggested_questions(first, is_alone=is_alone)
+            is_begun = bool(messages) or not can_ask
+            suggestion = None if is_begun else beginning(document_ids, first, is_alone=is_alone)
             later = later_places(turns_shown)
             judged = turns_shown[-1].id if pending and pending.so_far else None
             for message in turns_shown:
@@ -87,11 +86,13 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alon
                     message,
                     later.get(message.id, NOTHING_LATER),
                     document_ids,
-                    has_actions=not is_written,
+                    has_actions=can_ask and not is_written,
                     is_provisional=message.id == judged,
                 )
+            if not can_ask:
+                st.caption(_("Tick at least one document to ask."))
             if messages and not pending and not is_written:
-                suggestion = _follow_ups(messages, document_ids)
+                suggestion = _follow_ups(messages, document_ids) if can_ask else None
                 suggest_model()
                 if current and any(message.response for message in messages):
                     export.export_menu(current)
@@ -310,7 +311,6 @@ def _write(
             conversation,
             question,
             document_ids,
-            filters=document_metadata.current_filters(SCOPE_FILTER),
             before=turn(),
             model=model,
             top_k=top_k,

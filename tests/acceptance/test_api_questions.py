@@ -291,7 +291,7 @@ def test_a_streamed_answer_comes_before_the_model_has_judged_it(
 
 def test_whole_documents_are_read_for_who_says_so_and_offered_to_others(database_url: str, tmp_path: Path) -> None:
     pages = pdfs.pages(6, line=lambda n: f"In table {n} the fee is {n}00 francs.", others=["It is due in May."] * 20)
-    options: dict[str, object] = {"maxContextTokens": 400, "judgeWithModel": False}
+    options: dict[str, object] = {"maxContextTokens": 400, "judgeWithModel": False, "planSearches": False}
     question = "List all fees in fees.pdf"
     with vendors.vendor("openai") as vendor:
         settings = {**vendor.settings, "rag_embed_model": "local"}

@@ -66,7 +66,8 @@ class Desk:
     model: Model
 
     def request(self, question: str = QUESTION, reading: str = "whole", **options: Any) -> dict[str, Any]:
-        values = {"max_context_tokens": BUDGET, "judge_with_model": False, "reading": reading, **options}
+        values = {"max_context_tokens": BUDGET, "judge_with_model": False, "plan_searches": False, "reading": reading}
+        values |= options
         return {"question": question, "options": values}
 
     def ask(self, question: str = QUESTION, reading: str = "whole", **options: Any) -> AnswerResponse:

@@ -277,6 +277,7 @@ class RetrievalSummary(Model):
     """The search behind an answer: its options, the number of hits and their `pages` by document.
 
     `named` are the documents that the question names, by id with the names of their files: only these were searched.
+    `searches` are the texts that a language model planned to search for.
     """
 
     top_k: int = 8
@@ -287,6 +288,7 @@ class RetrievalSummary(Model):
         default_factory=dict, exclude_if=lambda pages: not pages
     )
     named: Mapping[uuid.UUID, str] = pydantic.Field(default_factory=dict, exclude_if=lambda named: not named)
+    searches: tuple[str, ...] = pydantic.Field(default=(), exclude_if=lambda searches: not searches)
 
 
 class WholeReading(Model):

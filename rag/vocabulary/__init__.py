@@ -8,6 +8,7 @@ from rag.vocabulary.formulas import (
     Operand,
     definitions,
     find_figure,
+    in_printed_terms,
     is_labelled,
     parse_expression,
     plain_label,

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import TypeAdapter
 
-from rag.vocabulary.vocabulary import APOSTROPHES, STRICT, SomeTerms, packaged_files
+from rag.vocabulary.vocabulary import APOSTROPHES, STRICT, SomeTerms, Terms, packaged_files
 
 Reading = Literal["", "average", "change"]
 """The value of a line item to use: at period end, mean of its begin and end, or their difference."""
@@ -38,6 +38,7 @@ Expression = tuple[str | Operand, ...]
 class Figure:
     """A line item: its name, the labels that statements print, and the statement (`place`) it belongs to.
 
+    `terms` are what questions call it and no statement prints: "the top line".
     `magnitude` ignores the sign; a negative `expense` is not used in computations; `per_share` figures do not have the
     scale of their statement.
     """
@@ -45,6 +46,7 @@ class Figure:
     __pydantic_config__ = STRICT
     name: str
     labels: SomeTerms
+    terms: Terms = ()
     place: str | None = None
     magnitude: bool = False
     expense: bool = False
@@ -77,14 +79,14 @@ class Definitions:
     formulas: tuple[Formula, ...]
 
     def figure(self, name: str) -> Figure | None:
-        """Return the line item with this name or label."""
+        """Return the line item with this name, label or term."""
         return self._figures.get(plain_label(name))
 
     @cached_property
     def _figures(self) -> Mapping[str, Figure]:
         """Line items by normalized name or label; names take precedence, then the first definition."""
         named = [(figure.name, figure) for figure in self.figures]
-        labelled = [(label, figure) for figure in self.figures for label in figure.labels]
+        labelled = [(label, figure) for figure in self.figures for label in (*figure.labels, *figure.terms)]
         return {plain_label(name): figure for name, figure in reversed(named + labelled)}
 
     def formula(self, question: str) -> tuple[Formula, str] | None:
@@ -100,8 +102,17 @@ class Definitions:
 
 
 def find_figure(name: str) -> Figure | None:
-    """Return the line item with this name or label in any trade."""
+    """Return the line item with this name, label or term in any trade."""
     return next((found for trade in definitions() if name and (found := trade.figure(name))), None)
+
+
+def in_printed_terms(question: str) -> str:
+    """Return `question` with line items called as statements print them: "revenue" for "top line"."""
+    figures = (figure for trade in definitions() for figure in trade.figures)
+    for figure in figures:
+        for term in figure.terms:
+            question = _spelled(term).sub(figure.name, question)
+    return question
 
 
 def parse_expression(text: str) -> Expression:

@@ -562,6 +562,11 @@ def test_sources_are_found_by_name_subject_and_tag(app: AppTest, three: tuple[Do
     assert "No document matches." in texts(app)
 
 
+def group_counts(app: AppTest) -> list[str]:
+    """Return how many documents of each group are ticked."""
+    return [caption.value for caption in app.main.caption if re.fullmatch(r"\d+ of \d+", caption.value)]
+
+
 def test_a_group_of_sources_is_ticked_as_a_whole(
     app: AppTest, engine: RAGEngine, three: tuple[Document, Document, Document]
 ) -> None:
@@ -572,7 +577,7 @@ def test_a_group_of_sources_is_ticked_as_a_whole(
     groups = {"ours": "1 of 1", "2024": "1 of 1", "Council": "2 of 2", "No tag": "1 of 1"}
     assert source_boxes(app) == {"All documents": True, **{f"All of “{name}”": True for name in groups}}
     assert [box.label for box in app.main.expander] == [*groups]
-    assert [caption.value for caption in app.main.caption] == [*groups.values()]
+    assert group_counts(app) == [*groups.values()]
     tick_source(app, "all", value=False)
     assert set(source_boxes(app).values()) == {False}
     tick_source(app, "tag:council")
@@ -588,7 +593,7 @@ def test_a_group_of_sources_is_ticked_as_a_whole(
     open_groups(app, "tag:council", "tag:2024")
     assert [box.value for box in app.checkbox if box.label == "minutes.pdf"] == [False, False]
     assert source_boxes(app)["All of “Council”"] is False
-    assert [caption.value for caption in app.main.caption] == ["0 of 1", "0 of 1", "2 of 3"]
+    assert group_counts(app) == ["0 of 1", "0 of 1", "2 of 3"]
     assert app.query_params["about"] == [str(plan.id), str(birds.id)]
     engine.documents.edit(birds.id, {"disabled": True})
     app.run()

@@ -86,6 +86,7 @@ def test_each_planned_search_reads_its_document_and_the_answer_tells_which(desk:
     assert "58 million" in sources
     assert "orchard.pdf" not in sources
     assert {*answer.retrieval.named.values()} == {"quayside.pdf", "millbrook.pdf"}
+    assert answer.retrieval.searches == ("net revenues 2022", "net revenues 2022")
     assert answer.question is None  # only follow-up questions are restated
 
 

@@ -4,17 +4,21 @@ A quote proves itself; that it answers the question must be checked. Pure functi
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from enum import IntEnum
 
 from rag import types
+from rag.answering.extraction.answer_kinds import asked_kind
 from rag.answering.extraction.question_intent import Kind, parse_question
 from rag.answering.tables.figure_rows import PART_OF_YEAR, Statements
-from rag.answering.tables.requested_figures import line_item, named_formula
-from rag.answering.text.names import has_new_name, is_heading
+from rag.answering.tables.requested_figures import FILLER, line_item, named_formula
+from rag.answering.text.names import has_new_name, is_heading, is_term
 from rag.answering.text.negation import DOWN, UP
 from rag.answering.text.numbers import find_numbers
 from rag.answering.text.question_parts import asks_whether, find_measure, find_slots
+from rag.answering.text.question_parts import is_term as is_vocabulary_term
+from rag.answering.text.term_weights import is_stop_word
 from rag.vocabulary import Figure, find_figure, is_labelled, plain_label, years
 
 
@@ -32,6 +36,13 @@ class Fit(IntEnum):
     GIVES = 3
 
 
+MAX_ITEM_WORDS = 5
+"""Maximum length of a line item's name in a question."""
+
+MAX_LEADING_WORDS = 3
+"""Maximum length of a name in lower case."""
+
+_WORD = re.compile(r"[^\W_]+(?:(?!['’]s?(?!\w))[&'’-][^\W_]+)*")
 _PER_SHARE = re.compile(r"\bper\s+(?:\w+\s+){0,3}shares?\b|\bEPS\b", re.IGNORECASE)
 _OF_SHARE = re.compile(r"[\W_]*\d{1,3}\.\d\d\W*")
 """The format of per-share figures, whose heading a row does not repeat."""
@@ -131,9 +142,58 @@ def requested_item(question: str) -> Figure | None:
     return None if item is None or is_other or is_per_share != item.per_share else item
 
 
+def named_words(question: str) -> str:
+    """Return the names that `question` has by their capitals or as an owner, one after the other."""
+    return " ".join(question[slice(*span)] for span in find_slots(question, ()).names)
+
+
+def named_strangers(question: str, texts: Iterable[str]) -> tuple[str, ...]:
+    """Return whom `question`, which names no document, asks for what each document tells of its own subject.
+
+    Those are its names by capitals, or the words before a line item with which it begins: "globex net sales 2022". A
+    word that begins the question is no name if the `texts` use it as any other word.
+    """
+    words = [*_WORD.finditer(question)]
+    items = [
+        (first, last)
+        for first in range(len(words))
+        for last in range(first, min(first + MAX_ITEM_WORDS, len(words)))
+        if find_figure(question[words[first].start() : words[last].end()])
+    ]
+    kind = asked_kind(parse_question(question))
+    if not (items or kind.is_each_documents_own or named_formula(question)):
+        return ()
+    of_items = {number for first, last in items for number in range(first, last + 1)}
+    spoken = {word for text in texts for word in re.findall(r"(?<![\w'’-])[^\W\d_]+", text)}
+    names: list[str] = []
+    for span in find_slots(question, ()).names:
+        own = [
+            word[0]
+            for number, word in enumerate(words)
+            if span.start <= word.start() < span.end and number not in of_items and _may_name(word, spoken)
+        ]
+        if own:
+            names.append(" ".join(own))
+    leading = words[: min((first for first, _ in items), default=0)]
+    if not names and leading and len(leading) <= MAX_LEADING_WORDS and all(map(_is_unknown(spoken), leading)):
+        names.append(question[leading[0].start() : leading[-1].end()])
+    return tuple(dict.fromkeys(names))
+
+
+def _may_name(word: re.Match[str], spoken: AbstractSet[str]) -> bool:
+    is_common = word.start() == 0 and word[0].lower() in spoken
+    return not (is_common or is_stop_word(word[0]) or is_term(word[0]) or is_vocabulary_term(word[0]))
+
+
+def _is_unknown(spoken: AbstractSet[str]) -> Callable[[re.Match[str]], bool]:
+    """Return whether a word in lower case is neither one of the vocabulary nor `spoken` by the documents."""
+    return lambda word: (
+        word[0].islower() and word[0] not in spoken and word[0] not in FILLER and _may_name(word, spoken)
+    )
+
+
 def _names(question: str) -> frozenset[str]:
-    spans = find_slots(question, ()).names
-    return frozenset(word.lower() for span in spans for word in question[span.start : span.end].split())
+    return frozenset(named_words(question).lower().split())
 
 
 def _of_row(item: Figure, row: types.QuotedRow) -> Fit:

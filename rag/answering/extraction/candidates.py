@@ -113,6 +113,12 @@ class Candidate(NamedTuple):
         """Return whether its own words name another thing of that kind only."""
         return not self.bears(name) and name.other_stands_in(self.text)
 
+    def names(self, name: str) -> bool:
+        """Return whether its own words, its headings or those of its columns have all the words of a name."""
+        columns = " ".join(cell.column for cell in self.unit.cells)
+        words = {*term_weights.words(f"{self.context} {_headings(self)} {columns} {self.hit.document_name}")}
+        return words.issuperset(term_weights.words(name))
+
     @property
     def row(self) -> types.QuotedRow | None:
         """Its table row, or None."""

@@ -18,8 +18,10 @@ from rag.answering.extraction.candidates import (
     scaled_logit,
 )
 from rag.answering.extraction.question_intent import Kind, ParsedQuestion
+from rag.answering.tables.requested_figures import FILLER
 from rag.answering.text import periods, term_weights
 from rag.answering.text.names import NumberedName
+from rag.answering.text.numbers import find_numbers
 from rag.messages import N_
 from rag.retrieval import Reranker
 
@@ -120,6 +122,7 @@ ABSENT_FROM_NEAREST = (
     N_("{names} does not occur in the nearest passage. {_nearest}"),
 )
 """Messages for several names and for one."""
+STRANGERS = N_("No document that was searched is about {names}. {_nearest}")
 NOT_OF_KIND = {
     Kind.NUMBER: N_("The nearest sentence or row gives no figure that answers this. {_nearest}"),
     Kind.DATE: N_("The nearest sentence or row gives no date that answers this. {_nearest}"),
@@ -157,17 +160,28 @@ def choose(
     reranker: Reranker | None = None,
     reader: Reranker | None = None,
     rewritings: Iterable[types.Rewriting] = (),
+    strangers: Sequence[str] = (),
 ) -> Choice:
     """Return up to `MAX_ANSWERS` best answers to `question` in `hits`.
 
-    `rewritings` come from the vocabulary. There is no answer if a year, name or code of the question does not occur in
+    `rewritings` come from the vocabulary. What is asked is asked of the `strangers`, whom no document is about, so that
+    only what names them answers. There is no answer if a year, name or code of the question does not occur in
     the hits, if a requested e-mail address, say, is missing, if all figures are of another kind or period, or if the
     best candidate is too unlikely.
     """
+    rewritings = tuple(rewritings)
+    question = question_intent.in_words_of((hit.passage.text for hit in hits), question, rewritings)
     asked = question_intent.parse_question(question, rewritings)
     found = rank(asked, hits, reranker=reranker, reader=reader)
     if not found:
         return Choice(hint=N_("In the passages read, no sentence and no row of a table was recognised as an answer."))
+    if strangers:
+        about = [one for one in found if all(one.candidate.names(stranger) for stranger in strangers)]
+        if not about:
+            best = found[0].candidate
+            hint = STRANGERS.format(names=_listed(strangers), _nearest=_nearest(asked, best))
+            return Choice(hint=hint, nearest=best.hit)
+        found = about
     named = _of_numbered(asked, found, hits)
     if not named:
         absent = [name.text for name in asked.numbered if not _is_in_a_passage(name, found)] or [asked.numbered[0].text]
@@ -263,9 +277,13 @@ def _fitting(question: ParsedQuestion, ranked: Sequence[Extract]) -> list[Extrac
         return certain
     fits = [(answer_fit.fit(question.text, one.candidate.text, one.row, one.candidate.hit), one) for one in ranked]
     is_plain = answer_fit.is_plain(question.text)
+    item_words = _item_words(question)
     able = []
     for fit, extract in fits:
-        is_of_another_item = extract.row is not None and extract.candidate.features.label < MIN_LABEL
+        said = extract.row.label if extract.row else extract.candidate.text
+        is_of_another_item = item_words.isdisjoint(term_weights.words(said)) or (
+            extract.candidate.features.label < MIN_LABEL if extract.row else not _tells_amount(said)
+        )
         if fit is not Fit.OTHER and not (is_plain and fit is Fit.UNNAMED and is_of_another_item):
             able.append((fit, extract))
 
@@ -274,6 +292,17 @@ def _fitting(question: ParsedQuestion, ranked: Sequence[Extract]) -> list[Extrac
         return pair[0] is not Fit.GIVES, not (is_of_kind and pair[1].score >= ranked[0].score - MARGIN)
 
     return [one for _, one in sorted(able, key=place)]
+
+
+def _item_words(question: ParsedQuestion) -> set[str]:
+    """Return the words by which `question` and the vocabulary name what is asked for, without names and periods."""
+    others = {*term_weights.words(f"{answer_fit.named_words(question.text)} {' '.join(FILLER)}")}
+    asked = {*question.words, *(word for phrase in question.also for word in phrase)}
+    return {word for word in asked - others if not word[0].isdigit()}
+
+
+def _tells_amount(text: str) -> bool:
+    return any(number.year is None for number in find_numbers(text))
 
 
 def _holds_value(question: ParsedQuestion, candidate: Candidate) -> bool:

@@ -7,8 +7,8 @@ a sentence that ends with a colon, which has all words of what is asked for.
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
-from itertools import pairwise, takewhile
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from rag import types
@@ -17,6 +17,7 @@ from rag.answering.passages.persons import SIGNING, signatures
 from rag.answering.passages.quotable_units import Block, read_blocks
 from rag.answering.text import term_weights
 from rag.answering.text.sentences import one_line, split_sentences, without_bullet
+from rag.vocabulary import find_periods
 
 MAX_ITEMS, MAX_SHORT_ITEMS, MAX_KEY_TERMS = 10, 30, 15
 """Items of a list that are shown, of one whose items are all short, and of the clauses of a contract."""
@@ -48,6 +49,38 @@ _ASKED = re.compile(
     (?:(?<!\s)\s+auf)?""",
     re.IGNORECASE | re.VERBOSE,
 )
+_SUBJECT = r"(?P<subject>(?:[\w/&-]+\s+){0,3}?[\w/&-]+)"
+_COUNTED = re.compile(
+    rf"""[\s¿]*+(?:how\s+many|wie\s*viele)\s+{_SUBJECT}
+    (?:\s+(?P<clause>(?:do|does|did|are|is|were|was|has|have|must|shall|can|may|will|of|in|for|on|hat|haben|gibt|sind|muss|müssen)\b[^?]*?))?
+    (?<=[\w)”"'’])[\s,;.?–-]++(?:(?:and|und)\s+)?
+    (?:(?:what|which|who)\s+are\s+(?:they|these|those)|(?:please\s+)?(?:name|list)\s+them|which\s+(?:ones|are\s+they)|welche(?:\s+sind\s+(?:es|das))?)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""A question for the number of items that also asks for them; its clause tells which of several lists is meant."""
+_COUNTS = re.compile(r"[\s¿]*+(?:how\s+many|wie\s*viele)\b", re.IGNORECASE)
+_FEATURES = (
+    r"(?:full\s+)?names?\s*(?:,|and|&|\+|und)\s*(?:their\s+)?(?:roles?|titles?|positions?|offices?|functions?|ages?)"
+)
+_PERSONS = re.compile(
+    rf"""[\s¿]*+(?:(?:who|what)\s+are\s+|(?:list|name|give\s+me|show\s+me)\s+)?(?:all\s+)?(?:of\s+)?(?:the\s+|its\s+|our\s+)?
+    (?:{_FEATURES}\s+of\s+(?:all\s+)?(?:the\s+|its\s+|our\s+)?(?P<of>(?:[\w/&-]+\s+){{0,3}}?[\w/&-]+)
+    |{_SUBJECT}\s*+[,:;(–-]?\s*+(?:(?:with|and|by)\s+)?(?:their\s+)?{_FEATURES}\)?)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""A request for persons by name and office: "executive officers, names and roles"."""
+_ASKS_FEATURES = re.compile(rf"\b{_FEATURES}\b", re.IGNORECASE)
+_PERIOD_BEFORE = re.compile(r"(?:\s|^)(?:(?:as\s+of|as\s+at|in|for|on|at|during|per|zum|im)\s+)?$", re.IGNORECASE)
+
+_ENTRY = re.compile(r"(?P<name>[^\W\d_a-zß-öø-ÿ][^—–:;!?]{2,120}?)\s+[—–]\s")
+"""The name at the beginning of an entry and the dash behind it: "Jane Doe, Treasurer — Ms. Doe, 58, …"."""
+_ENUMERATED = re.compile(r"\(?(?:\d{1,2}|[A-Za-z])[.)]")
+_ENDS_WITH_COLON = re.compile(r":[\s—–-]*+$")
+MAX_BREAK_LINES, MAX_BREAK_WORDS = 3, 12
+"""Lines of a footer and a header, and the maximum length of one."""
+MAX_STRAY_WORDS = 3
+"""Maximum length of a stray line, such as the rest of a marginal note, between a lead-in and its list."""
+
 _ANYTHING = re.compile(
     r"(?:(?:the|this|that|its|their|our|der|die|das|dem|den|diese[mnrs]?)\s+)*"
     r"(?:company|business|firm|group|corporation|organi[sz]ation|registrant|document|report|paper|file|filing|contract"
@@ -74,10 +107,14 @@ _PARTS = term_weights.word_set("term provi clause sectio chapte topic bestim kla
 
 
 class AskedList(NamedTuple):
-    """A list that is asked for, by the stems of its name; `is_main` if only its main items are."""
+    """A list that is asked for, by the stems of its name; `is_main` if only its main items are.
+
+    `about` are the stems of what else is said of it.
+    """
 
     stems: frozenset[str]
     is_main: bool
+    about: frozenset[str] = frozenset()
 
     @property
     def is_of_parts(self) -> bool:
@@ -94,7 +131,7 @@ class FoundList(NamedTuple):
 
 def may_request_list(question: str) -> bool:
     """Return whether `question` begins as one for a list; quick, so that documents are looked up for few."""
-    return _BEGINS.match(question) is not None
+    return bool(_BEGINS.match(question) or _COUNTS.match(question) or _ASKS_FEATURES.search(question))
 
 
 def requested_list(question: str, title: str = "") -> AskedList | None:
@@ -102,7 +139,12 @@ def requested_list(question: str, title: str = "") -> AskedList | None:
 
     A list may be said to be of what the document's `title` names: "the values of Acme" in the "Acme Handbook".
     """
-    match = _ASKED.fullmatch(" ".join(question.split()).rstrip(" .?!"))
+    question = " ".join(question.split()).rstrip(" .?!")
+    if counted := _COUNTED.fullmatch(question):
+        return AskedList(_stems(counted["subject"]), is_main=False, about=_stems(counted["clause"] or ""))
+    if _ASKS_FEATURES.search(question) and (persons := _PERSONS.fullmatch(_without_periods(question))):
+        return AskedList(_stems(persons["of"] or persons["subject"]), is_main=False)
+    match = _ASKED.fullmatch(question)
     if match is None:
         return None
     whose = match["whose"] or ""
@@ -125,7 +167,7 @@ def find_list(chunks: Sequence[types.Chunk], request: AskedList) -> FoundList | 
             return _key_terms(blocks, parts)
         items = parts
     else:
-        items = _items(_below_heading(blocks, request.stems), request.stems) or _after_colon(blocks, request.stems)
+        items = _items(_below_heading(blocks, request.stems), request.stems) or _after_colon(blocks, request)
     unique = list({block.text.casefold(): block for block in items}.values())
     return FoundList([_shown(block) for block in _spread(unique)], len(unique)) if unique else None
 
@@ -182,15 +224,74 @@ def _items(below: Sequence[Block], stems: frozenset[str]) -> list[Block]:
     return [block for block in below if is_named_so and not block.is_heading and len(block.text.split()) >= MIN_WORDS]
 
 
-def _after_colon(blocks: Sequence[Block], stems: frozenset[str]) -> list[Block]:
-    """Return the longest row of bullets after a block that ends with a colon and has all `stems`, or its heading."""
-    rows = [
-        [*takewhile(lambda following: following.is_bullet, blocks[index + 1 :])]
-        for index, block in enumerate(blocks)
-        if block.text.endswith(":") and stems <= _stems(f"{block.path[-1] if block.path else ''} {block.text}")
-    ]
-    longest = max(rows, key=len, default=[])
+def _after_colon(blocks: Sequence[Block], request: AskedList) -> list[Block]:
+    """Return the longest row of bullets or entries after a block that ends with a colon and has all stems asked for.
+
+    Its heading may have them as well. Of several, the row whose lead-in says most of what else is asked comes first.
+    """
+    rows: list[tuple[int, list[Block]]] = []
+    for index, block in enumerate(blocks):
+        lead = _stems(f"{block.path[-1] if block.path else ''} {block.text}")
+        if not _ENDS_WITH_COLON.search(block.text) or not request.stems <= lead:
+            continue
+        following = blocks[index + 1 :]
+        if following and not following[0].is_bullet and len(following[0].text.split()) <= MAX_STRAY_WORDS:
+            following = following[1:]
+        row = _row(following, lambda one: one.is_bullet)
+        if len(row) < MIN_ITEMS - 1:
+            row = [*map(_named, _row(following, lambda one: _ENTRY.match(one.chunk.text, one.span.start) is not None))]
+        rows.append((len(request.about & lead), row))
+    _, longest = max(rows, key=lambda row: (row[0], len(row[1])), default=(0, []))
     return longest if len(longest) >= MIN_ITEMS - 1 else []
+
+
+def _row(blocks: Sequence[Block], is_item: Callable[[Block], bool]) -> list[Block]:
+    """Return the items that `blocks` begin with, also behind the footer and header of a page break."""
+    row: list[Block] = []
+    skipped = 0
+    for block in blocks:
+        if is_item(block):
+            if row and not _continues(row[-1], block, is_apart=skipped > 0):
+                break
+            if skipped and not row:
+                break
+            row.append(block)
+            skipped = 0
+        elif skipped == MAX_BREAK_LINES or len(block.text.split()) > MAX_BREAK_WORDS:
+            break
+        else:
+            skipped += 1
+    return row
+
+
+def _continues(before: Block, item: Block, *, is_apart: bool) -> bool:
+    """Return whether an item continues a row; one that stands apart is on the next page and has the next number."""
+    labels = [match and match[0] for match in (_ENUMERATED.match(block.text) for block in (before, item))]
+    if is_apart:
+        pages = [block.chunk.lines_of(*block.span)[0].page_number for block in (before, item)]
+        values = [_ordinal(label) for label in labels]
+        return pages[1] > pages[0] and (values[0] is None or (values[1] or 0) == values[0] + 1)
+    first, second = (label and re.sub(r"\w+", "", label) for label in labels)
+    return first is None or second is None or first == second
+
+
+def _ordinal(label: str | None) -> int | None:
+    if not label:
+        return None
+    text = re.sub(r"\W", "", label)
+    return int(text) if text.isdigit() else ord(text[0].lower()) - ord("a") + 1
+
+
+def _named(entry: Block) -> Block:
+    """Return the name that an entry begins with."""
+    match = _ENTRY.match(entry.chunk.text, entry.span.start)
+    return entry._replace(span=types.Span(*match.span("name"))) if match else entry
+
+
+def _without_periods(question: str) -> str:
+    for start, end in reversed(find_periods(question)):
+        question = f"{_PERIOD_BEFORE.sub('', question[:start])}{question[end:]}"
+    return question
 
 
 def _headings(blocks: Sequence[Block]) -> list[Block]:

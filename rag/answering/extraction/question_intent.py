@@ -14,7 +14,7 @@ from rag.answering.text.measurement_units import TIMES, currencies
 from rag.answering.text.names import NumberedName, find_numbered_names, has_new_name, is_term
 from rag.answering.text.numbers import find_numbers
 from rag.messages import N_
-from rag.vocabulary import references, spell_out_periods
+from rag.vocabulary import definitions, references, spell_out_periods
 
 
 class Kind(StrEnum):
@@ -233,6 +233,30 @@ def parse_question(question: str, rewritings: Iterable[types.Rewriting] = ()) ->
         phrases=tuple(dict.fromkeys(phrases)),
         numbered=tuple(find_numbered_names(question)),
     )
+
+
+def in_words_of(texts: Iterable[str], question: str, rewritings: Iterable[types.Rewriting]) -> str:
+    """Return `question` in the words of the `texts`: what none of them says is put as most of them say it.
+
+    Only the vocabulary's `rewritings` are used, so that what widens a search also chooses among what was found; a
+    computed figure is not put as one of its line items.
+    """
+    spoken = [f" {' '.join(term_weights.words(text))} " for text in texts]
+    for one in rewritings:
+        if one.kind not in ("synonym", "abbreviation") or one.trade is None or one.found not in question:
+            continue
+        counts = {phrase: _occurrences(phrase, spoken) for phrase in (one.found, *one.added)}
+        most_used = max(one.added, key=lambda phrase: counts[phrase])
+        if any(trade.formula(one.found) != trade.formula(most_used) for trade in definitions()):
+            continue
+        if not counts[one.found] and counts[most_used]:
+            question = question.replace(one.found, most_used, 1)
+    return question
+
+
+def _occurrences(phrase: str, texts: Iterable[str]) -> int:
+    sought = f" {' '.join(term_weights.words(phrase))} "
+    return sum(text.count(sought) for text in texts)
 
 
 def asks_for_comments(question: str) -> bool:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from rag import prompts, types
+from rag.answering.extraction.extractive_answer import DOUBTFUL_LIKELIHOOD
 from rag.answering.passages.statements import Label, Statement
 from rag.answering.text.markup import CITATION_MARK, plain_text
 from rag.answering.text.term_weights import word_set
@@ -101,9 +102,23 @@ _JOINING = word_set(
 _OWN_PERIOD = re.compile(r"^\s*\([^()]{0,20}\d[^()]{0,20}\)")
 """The period of the last name, in brackets."""
 _SUPERLATIVE = re.compile(
-    r"^(?:who|which(?:\s+(?:one|company|of\s+(?:the\s+two|them)))?)\s+(?:has|have|had|is|was|made|makes|got|spent|spends|pays|paid)"
+    r"^(?:(?:who|which(?:\s+(?:one|company|of\s+(?:the\s+two|them)))?)\s+)?(?:has|have|had|is|was|made|makes|got|spent|spends|pays|paid)"
     r"\s+(?:the\s+)?(?:bigger|biggest|higher|highest|larger|largest|more|most|greater|greatest|lower|lowest|less|least|fewer|"
     r"fewest|smaller|smallest)\b",
+    re.IGNORECASE,
+)
+_SPENT_MOST = re.compile(
+    r"^(?:(?:who|which(?:\s+(?:one|company|of\s+(?:the\s+two|them)))?)\s+)?(?:(?P<spent>spen[dt]s?)|pa(?:id|ys?))\s+"
+    r"(?:the\s+)?(?:more|most|less|least)\s+(?=(?:on|for|in|to)\b)",
+    re.IGNORECASE,
+)
+_HAS_MORE = re.compile(
+    r"^(?:do|does|did|has|have|had)\s+(?P<who>[^?,;]{1,60}?)\s(?:have\s+|had\s+|got\s+)?(?:more|fewer)\s+(?=\w)(?!than\b)",
+    re.IGNORECASE,
+)
+"""A question which of two has more, as one of them is asked it: "Did Acme have more branches in its 2021 report"."""
+_OF_REPORTS = re.compile(
+    r"\s*+(?:annual\s+|quarterly\s+)?(?:10-?[kq]|reports?|filings?|editions?|versions?|policy|policies)s?\b",
     re.IGNORECASE,
 )
 _BY_HOW_MUCH = re.compile(r"(?<![\s,;])[\s,;]*+\b(?:and\s+)?by\s+how\s+(?:much|many)\b", re.IGNORECASE)
@@ -139,6 +154,13 @@ def are_listed(question: str, names: Sequence[types.Span]) -> bool:
     """Return whether the names follow each other, as in "Acme, Globex and Initech"."""
     gaps = [question[first.end : second.start] for first, second in itertools.pairwise(names)]
     return bool(gaps) and all(_JOINT.fullmatch(gap) for gap in gaps) and bool(re.search(r"\w", gaps[-1]))
+
+
+def questions_for_reports(question: str, periods: Sequence[types.Span]) -> list[str]:
+    """Return the question for each of several reports that it names by their periods: "in its 2021 or 2022 10-K"."""
+    if not are_listed(question, periods) or not _OF_REPORTS.match(question, periods[-1].end):
+        return []
+    return [_HAS_MORE.sub(r"\g<who>: how many ", question_for_one(question, periods, own)) for own in periods]
 
 
 def question_for_each(question: str) -> str:
@@ -183,6 +205,7 @@ def _of_one_part(question: str, names: Sequence[types.Span], own: types.Span) ->
 
 def _as_question(text: str, asked: str) -> str:
     text = " ".join(_BY_HOW_MUCH.sub("", text).split()).strip(" ,:")
+    text = _SPENT_MOST.sub(lambda match: f"How much was {'spent' if match['spent'] else 'paid'} ", text)
     text = _SUPERLATIVE.sub("What was the", text)
     statement = text.rstrip("?. ")
     if lead := _LEAD.match(text):
@@ -200,9 +223,15 @@ def _as_question(text: str, asked: str) -> str:
 def join(answers: Sequence[tuple[str, types.AnswerResponse]]) -> types.AnswerResponse:
     """Join several answers, each under its name, with sources renumbered.
 
-    The result is insufficient only if all are; its likelihood is that of the least likely part.
+    Beside a likely answer an unlikely one counts for nothing: a document that says nothing of the matter is not quoted
+    with something else. The result is insufficient only if all are; its likelihood is that of the least likely part.
     """
     text, sentences, citations, sources = "", list[types.Sentence](), list[types.Citation](), dict[str, types.Hit]()
+    if any(is_likely(answer) for _, answer in answers):
+        answers = [
+            (name, answer.model_copy(update={"status": "insufficient_context"}) if is_unlikely(answer) else answer)
+            for name, answer in answers
+        ]
     for name, answer in answers:
         ids = {old: f"S{len(sources) + number}" for number, old in enumerate(answer.sources, start=1)}
         first = len(sentences)
@@ -240,6 +269,17 @@ def join(answers: Sequence[tuple[str, types.AnswerResponse]]) -> types.AnswerRes
         model=EXTRACTIVE_MODEL,
         usage=types.Usage(latency_ms=sum(answer.usage.latency_ms for _, answer in answers)),
     )
+
+
+def is_likely(answer: types.AnswerResponse) -> bool:
+    """Return whether an answer is likely; what is worked out from rows that were recognised is."""
+    likelihood = 1.0 if answer.likelihood is None else answer.likelihood
+    return answer.status == "ok" and likelihood >= types.LIKELY_THRESHOLD
+
+
+def is_unlikely(answer: types.AnswerResponse) -> bool:
+    """Return whether an answer is less likely than one that is doubtful for its kind alone."""
+    return answer.likelihood is not None and answer.likelihood < DOUBTFUL_LIKELIHOOD
 
 
 def heading(name: str) -> str:

@@ -22,6 +22,7 @@ from rag import types
 from rag.answering.passages.quotable_units import read_blocks, split_passage
 from rag.answering.passages.statements import Label, Source, Statement
 from rag.answering.text import term_weights
+from rag.answering.text.legibility import is_legible
 from rag.answering.text.sentences import one_line
 from rag.ingestion.chunking import SECTION_SEPARATOR
 from rag.retrieval import maximal_marginal_relevance
@@ -126,6 +127,10 @@ _DEPENDENT = re.compile(
 )
 
 
+_STAMP = re.compile(r"(?:arxiv:|doi:|https?://|issn\b|isbn\b|e-?issn\b)", re.IGNORECASE)
+"""The beginning of a line in the margin that says where a text was published, and names no section."""
+
+
 class Extract(NamedTuple):
     """What to summarise: a whole document, or the section or subject `part`."""
 
@@ -172,7 +177,7 @@ def naming_lines(chunks: Sequence[types.Chunk], title: str | None) -> list[KeySe
     """Return what the first page says the document is: the line of its title, one of its kind, one of its period."""
     page = min((chunk.pages[0] for chunk in chunks), default=1)
     first = read_blocks([chunk for chunk in chunks if page in chunk.pages])
-    short = [block for block in first if len(block.text.split()) <= MAX_NAME_WORDS]
+    short = [block for block in first if len(block.text.split()) <= MAX_NAME_WORDS and is_legible(block.text)]
     tests = (
         lambda text: bool(title) and text.casefold() == (title or "").casefold(),
         lambda text: _OF_KIND.search(text) is not None,
@@ -272,6 +277,7 @@ def states_something(text: str) -> bool:
         and sum(map(str.isalpha, solid)) >= MIN_LETTER_SHARE * len(solid)
         and not text.isupper()
         and not _BOILERPLATE.search(text)
+        and is_legible(text)
     )
 
 
@@ -399,7 +405,8 @@ def to_statements(
     parts: list[Statement | Label] = []
     section = None
     for key in keys:
-        if sections and key.section != section and key.section:
+        names_section = is_legible(key.section) and not _STAMP.match(key.section)
+        if sections and key.section != section and key.section and names_section:
             name = textwrap.shorten(key.section.replace("*", " "), MAX_LABEL_CHARS, placeholder=" …")
             parts.append(Label(f"**{name}**"))
         section = key.section

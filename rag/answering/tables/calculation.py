@@ -8,6 +8,8 @@ documents, or from figures on which the document's own tables disagree.
 import ast
 import itertools
 import operator
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from typing import NamedTuple
@@ -111,19 +113,37 @@ _NOT_WORKED_OUT = "It is not worked out: "
 
 
 def calculate(
-    request: FigureRequest, hits: Sequence[types.Hit], statements: Statements
+    request: FigureRequest, hits: Sequence[types.Hit], statements: Statements, texts: Iterable[str] = ()
 ) -> list[Statement | Label] | None:
     """Answer `request` from the tables in `hits`, all of one document; None if nothing is found.
 
-    `statements` locate the document's financial statements, where line items are read. If figures are missing or do not
+    `statements` locate the document's financial statements, where line items are read; the document's `texts` tell what
+    it calls its fiscal years. If figures are missing or do not
     fit together, those found are given by themselves.
     """
     rows = figure_rows(hits, statements)
-    if request.years or not request.is_level:
-        rows = [row for row in rows if not (request.is_fiscal and row.ends_early)]
+    if (request.years or not request.is_level) and request.is_fiscal and not _names_years_by_end(rows, texts):
+        rows = [row for row in rows if not row.ends_early]
     if request.is_level:
         return _line_item(request, rows)
     return _formula(request, request.formula, rows) if request.formula else _change(request, rows)
+
+
+_FISCAL_YEAR = re.compile(r"\bfiscal\s+(?:years?\s+)?((?:19|20)\d\d)\b", re.IGNORECASE)
+
+
+def _names_years_by_end(rows: Sequence[FigureRow], texts: Iterable[str]) -> bool:
+    """Return whether a year that ends early in 2023 is "fiscal 2023", as the document's own words show.
+
+    Its tables' last year is then told of, more than the year before their first, and about as much as their last but
+    one; else it would be the year to come.
+    """
+    printed = {year for row in rows if row.ends_early for year in row.amounts}
+    if not printed:
+        return False
+    latest, first = max(printed), min(printed)
+    told = Counter(int(year) for text in texts for year in _FISCAL_YEAR.findall(text))
+    return told[latest] > max(1, told[first - 1]) and 2 * told[latest] >= told[latest - 1]
 
 
 def is_worked_out(parts: Sequence[Statement | Label]) -> bool:

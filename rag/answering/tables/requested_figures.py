@@ -18,6 +18,7 @@ from rag.vocabulary import (
     definitions,
     find_figure,
     find_periods,
+    in_printed_terms,
     parse_expression,
     plain_label,
     years,
@@ -163,7 +164,7 @@ _PERCENT = re.compile(r"%|\bpercent|\bshare\s+of|\bproportion", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:[&'’/-][^\W_]+)*", re.UNICODE)
 
 
-_FILLER = word_set(
+FILLER = word_set(
     "a an the of in for at and or on to its their this that these as from by with between within is was are were be "
     "been do did does has have had what how much many high low big large it they them we you our your please tell me "
     "show give find calculate compute determine state company company's companies firm firm's corporation group "
@@ -218,8 +219,8 @@ def may_request_figure(question: str) -> bool:
     if _CHANGE.search(question) or any(trade.formula(question) for trade in definitions()):
         return True
     plain = " ".join(word for word in plain_label(question).split() if word not in _AUXILIARIES)
-    labels = (plain_label(label) for trade in definitions() for figure in trade.figures for label in figure.labels)
-    return any(label in plain for label in labels)
+    figures = (figure for trade in definitions() for figure in trade.figures)
+    return any(plain_label(label) in plain for figure in figures for label in (*figure.labels, *figure.terms))
 
 
 def named_formula(words: str) -> Formula | None:
@@ -232,7 +233,7 @@ def line_item(question: str, names: Iterable[str] = ()) -> Figure | None:
 
     `names` are lower-case words that name the document.
     """
-    named = _named_line_item(question, names)
+    named = _named_line_item(in_printed_terms(question), names)
     return named[0] if named else None
 
 
@@ -265,7 +266,7 @@ def parse_request(question: str, names: Iterable[str] = ()) -> FigureRequest | N
 
     `names` are lower-case words that name the document. A formula that the question defines is taken as it says.
     """
-    wording = separate(question)
+    wording = separate(in_printed_terms(question))
     asked = _parse_request(wording.question, names)
     if asked is None:
         return None
@@ -328,7 +329,7 @@ def _without(text: str, spans: Sequence[types.Span]) -> str:
 
 def _content(text: str, names: frozenset[str]) -> list[str]:
     words = [word.lower().replace("’", "'") for word in _WORD.findall(text)]
-    return [word for word in words if word not in _FILLER and word.removesuffix("'s") not in names]
+    return [word for word in words if word not in FILLER and word.removesuffix("'s") not in names]
 
 
 def _phrase(text: str, names: frozenset[str]) -> str:
@@ -372,4 +373,4 @@ def _core(text: str, names: frozenset[str]) -> str:
 
 def identifying_words(label: str) -> list[str]:
     """Return the identifying words of a row label or measure."""
-    return [word for word in plain_label(label).split() if word not in _FILLER or word == "total"]
+    return [word for word in plain_label(label).split() if word not in FILLER or word == "total"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from rag import answering, errors, prompts, providers, retrieval, tracing, types
 from rag.answering.conversation import suggested_questions
-from rag.answering.extraction import extractive_answer, question_intent
+from rag.answering.extraction import answer_fit, extractive_answer, question_intent
 from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL
 from rag.answering.generation.context import (
     MIN_SOURCE_TOKENS,
@@ -41,6 +41,7 @@ from rag.engine.conversations.provenance import provenance
 from rag.engine.library.pages import Pages
 from rag.engine.questions.ambiguity import disambiguate
 from rag.engine.questions.composite_answers import CompositeAnswers, single_answer
+from rag.engine.questions.document_mentions import find_mentions
 from rag.engine.questions.search import Search, whole_documents
 from rag.engine.questions.suggestions import Suggestions
 from rag.engine.questions.understanding import Understanding, UnderstoodQuestion
@@ -391,6 +392,9 @@ class Answerer:
         Comments answer what asks for them, or what nothing else answers; words that are struck out or hidden never.
         """
         is_in_comment = False
+        strangers: Sequence[str] = ()
+        if not find_mentions(question, self._understanding.documents):
+            strangers = answer_fit.named_strangers(question, [hit.passage.text for hit in context.hits.values()])
         for kinds in (types.PAGE_TEXT, frozenset({types.BlockKind.NOTE})):
             readable = {id_: lines for id_, hit in context.hits.items() if (lines := hit.of_kinds(kinds)) is not None}
             with tracing.span("model", model=EXTRACTIVE_MODEL):
@@ -402,6 +406,7 @@ class Answerer:
                         reranker=self.tools.reranker,
                         reader=self.tools.reader,
                         rewritings=rewritings,
+                        strangers=strangers,
                     )
                     if extracts.extracts:
                         break
@@ -568,6 +573,7 @@ class Answerer:
             mode=options.mode,
             returned=0,
             named=understood.named,
+            searches=tuple(search.question for search in understood.searches),
             pages={document_id: tuple(sorted(numbers)) for document_id, numbers in pages.items()},
         )
         with contextlib.closing(events), request_key_errors(auth):

@@ -109,6 +109,12 @@ class CompositeAnswers:
                 )
                 for span, documents, _ in mentions[:MAX_DOCUMENTS]
             ]
+        texts = quoted_answer.questions_for_reports(question, vocabulary.find_periods(question)) if mentions else []
+        reports = [
+            [one for mention in find_mentions(text, self._documents) for one in mention.documents] for text in texts
+        ]
+        if reports and len({one[0].id for one in reports if len(one) == 1}) == len(reports):
+            return [Side(one.name, (one,), text) for text, (one,) in zip(texts, reports, strict=True)]
         documents = list(mentions[0].documents) if len(mentions) == 1 else self._documents if not mentions else []
         is_chosen = bool(self._request.retrieval.filters.document_ids) or bool(mentions)
         if asks_each and (of_kind := documents_of_kind(quoted_answer.each_noun(question), documents)):
@@ -236,7 +242,8 @@ class CompositeAnswers:
             chunks = self._store.chunks.of_document(document.id, page_number=page, limit=1)
             if text_lines and chunks:
                 read.append(summary.to_hit(chunks[0], document, text_lines))
-        return calculation.calculate(request, read, statements)
+        texts = [chunk.text for chunk in self._chunks(document)] if request.is_fiscal else ()
+        return calculation.calculate(request, read, statements, texts)
 
     # --- changes between two years ---
 

@@ -199,15 +199,19 @@ def _show_message(
 def _show_understanding(message: types.ChatMessage, document_ids: tuple[uuid.UUID, ...] | None) -> None:
     """Show how a question was understood, and offer to ask it as it is written; not without `document_ids`."""
     response = message.response
-    named = [*response.retrieval.named.values()] if response else []
-    if response is None or not (response.question or named):
+    if response is None or not (response.question or response.retrieval.named or response.retrieval.searches):
         return
+    named = [*response.retrieval.named.values()]
+    reasons = [_("The question names what these are about.")] if named else []
+    if response.retrieval.searches:
+        searches = "; ".join(map(escape, dict.fromkeys(response.retrieval.searches)))
+        reasons.append(_("Searched for: {searches}", searches=searches))
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if response.question:
             st.caption(_("Understood as: {question}", question=escape(response.question)))
-        if named:
+        if reasons:
             shown = ", ".join(map(escape, named[:MAX_NAMED])) + (" …" if len(named) > MAX_NAMED else "")
-            st.caption(_("Asked: {documents}", documents=shown), help=_("The question names what these are about."))
+            st.caption(_("Asked: {documents}", documents=shown or _("all sources")), help=" ".join(reasons))
         if document_ids is not None and st.button(
             _("Ask as written"),
             key=f"as-written-{message.id}",

@@ -152,6 +152,42 @@ def writer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[VendorSe
         yield vendor.server
 
 
+def test_the_reader_chooses_whether_all_pages_are_read(
+    app: AppTest, engine: RAGEngine, writer: VendorServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def reply(prompt: str) -> str:
+        noted = [line for line in prompt.split("\n") if line.startswith("- The fee")]
+        read = [
+            ("S" + text.partition("]")[0], fee)
+            for text in prompt.split("\n[S")
+            for fee in re.findall(r"the fee of berth \d+ is \d+ francs", text)
+        ]
+        return "\n".join(noted or [f"- T{fee[1:]}. [{source}]" for source, fee in read])
+
+    monkeypatch.setenv("RAG_MAX_CONTEXT_TOKENS", "200")
+    writer.reply_to = reply
+    add(engine, "fees.pdf", pdfs.pages(8, line=lambda n: f"In May the fee of berth {n} is {n}00 francs."))
+    app.run()
+    shown = answered(app, "List all fees")
+    assert "all 8 pages" in shown["html"]
+    assert not any("is read in parts" in str(request.body) for request in writer.requests)
+    assert "8 pages" in texts(app)
+    assert "tokens" in texts(app)
+    next(button for button in app.button if button.label == "Read all 8 pages").click().run()
+    wait(app, lambda: not app.session_state["pending"])
+    shown = component(app, "answer-")
+    assert "berth 8 is 800 francs" in shown["html"]
+    assert shown["writer"].endswith("8 pages read")
+    assert not any("Read all" in button.label for button in app.button)
+    assert len(writer.requests) > 2
+    (conversation,) = engine.chats.list()
+    *_, turn = engine.chats.messages(conversation.id)
+    assert turn.response
+    assert turn.response.reading
+    assert turn.response.reading.is_done
+    assert len(turn.versions) == 2
+
+
 def ask_until_judged(app: AppTest, engine: RAGEngine) -> dict[str, Any]:
     """Ask; gives the answer as it is shown while the model judges it."""
     lines = ("The harbour of Lindmark handled 4,812 ships in 2019.", "Its largest crane lifts 95 tonnes.")

@@ -18,7 +18,7 @@ from rag.ui.chat.answer import marks, show_answer
 from rag.ui.chat.conversation_list import conversation_id, open_conversation
 from rag.ui.chat.pending_answers import PendingAnswer
 from rag.ui.chat.suggestions import beginning
-from rag.ui.chat.turn_actions import answer_actions, question_actions
+from rag.ui.chat.turn_actions import answer_actions, question_actions, reading_choice
 from rag.ui.components import focus_field
 from rag.ui.formatting import decimal, escape, render
 from rag.ui.language import _
@@ -187,6 +187,7 @@ def _show_message(
             is_provisional=is_provisional,
         )
         if has_actions:
+            reading_choice(message, partial(_ask_again, document_ids))
             answer_actions(message, partial(_ask_again, document_ids))
     else:
         st.container(key=f"unfinished-{message.id}").html(render(CITATION_MARK.sub("", message.content)))
@@ -272,6 +273,7 @@ def _ask_again(
     top_k: int | None,
     *,
     as_written: bool = False,
+    reading: types.ReadingChoice = "ask",
 ) -> None:
     """Regenerate an answer; the existing one stays as an earlier version."""
     turns = session.engine().chats.messages(message.conversation_id)
@@ -286,6 +288,7 @@ def _ask_again(
         model=model,
         top_k=top_k,
         as_written=as_written,
+        reading=reading,
     )
 
 
@@ -299,6 +302,7 @@ def _write(
     model: str | None = None,
     top_k: int | None = None,
     as_written: bool = False,
+    reading: types.ReadingChoice = "ask",
 ) -> None:
     """Start writing the answer to a question, unless one is being written in the chat.
 
@@ -318,10 +322,10 @@ def _write(
         if as_written:  # neither completed from the conversation nor restricted to the documents that it names
             options = request.retrieval.model_copy(update={"routing": False})
             request = request.model_copy(update={"history": (), "retrieval": options})
-        if beside is None:
-            return request
-        # asking again must not return the cached answer
-        return request.model_copy(update={"options": request.options.model_copy(update={"use_cache": False})})
+        # asking again must not return the cached answer; of all pages, only those are read again that failed
+        use_cache = beside is None or reading == "whole"
+        update = {"use_cache": use_cache, "reading": reading}
+        return request.model_copy(update={"options": request.options.model_copy(update=update)})
 
     pending_answers.start(engine, conversation, make_request, beside)
     st.query_params["chat"] = str(conversation)
@@ -347,7 +351,11 @@ def _show_pending() -> None:
         st.caption(_("A model judges what is said in other words …"))
     else:
         stage, meanwhile = pending.stage, _("Reading …")
-        if stage and stage.seconds is not None and stage.seconds >= SLOW_SECONDS:
+        if stage and stage.parts:
+            meanwhile = _(
+                "Reading … part {done} of {total}", done=decimal(stage.parts_read), total=decimal(stage.parts)
+            )
+        elif stage and stage.seconds is not None and stage.seconds >= SLOW_SECONDS:
             meanwhile = _("Reading … about {seconds} s on this machine", seconds=decimal(stage.seconds))
         _show_text_so_far(pending.text, meanwhile)
         if stage and stage.name == "checking":

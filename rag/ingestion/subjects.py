@@ -44,7 +44,8 @@ _GENERIC_WORDS = (
     "dated document documents doc docx pdf file page pages paper article manual presentation slides contract "
     "agreement lease policy letter minutes notes memo january february march april may june july august september "
     "october november december appendix exhibit ex proxy user users owner owners user's owner's guide guidebook "
-    "handbook instruction instructions quick start edition revision rev vol volume no number scan scanned new "
+    "handbook instruction instructions quick start use care operating operation operator maintenance service "
+    "installation reference safety getting started edition revision rev vol volume no number scan scanned new "
     "geschäftsbericht jahresabschluss bericht handbuch bedienungsanleitung vertrag mietvertrag rechnung "
     "et al abstract introduction contents part section chapter item table figure act gesetz "
 )
@@ -78,6 +79,7 @@ _COINED = re.compile(r"(?<![\w-])(?:[A-Z]{3,}[a-z]?|[A-Z]+[a-z]+[A-Z]\w*|[A-Za-z
 """Acronyms, words with capitals inside and words with digits: "RAPTOR", "GraphRAG", "GPT-4"."""
 _HEAD = re.compile(r"^(?P<head>[^:–—]{2,60})(?:\s*:\s+|\s+[–—-]\s+)\S")
 _WORD = re.compile(r"[^\W_]+(?:[&'’-][^\W_]+)*")
+_LONG_WORD = re.compile(r"[^\W\d_]{3,}(?:[&'’-][^\W_]+)*")
 _FILE_WORD = re.compile(r"[^\W\d_]+(?:&[^\W\d_]+)*")
 _ENDED = re.compile(
     r"\b(?:year|period|quarter|months|weeks)s?\s+end(?:ed|ing)\b|\bfiscal\s+year\b|\bGeschäftsjahr\b|\bas\s+of\b",
@@ -94,7 +96,7 @@ def learn_subject(name: str, title: str | None, lines: Sequence[types.Line]) -> 
     front = [line.text for line in lines if line.page_number <= FRONT_PAGES]
     first_page = [line.text for line in lines if line.page_number == 1]
     text = "\n".join(line.text for line in lines)
-    kind = vocabulary.marked_kind(" ".join([name.replace("_", " "), title or "", *front]))
+    kind = vocabulary.marked_kind(" ".join([re.sub(r"[_-]", " ", name), title or "", *front]))
     organisations = [*_organisations(front, lines, text)]
     names = [*organisations, *_from_title(title, text), *_from_file_name(name, text), *_parties(first_page)]
     if not organisations:
@@ -186,7 +188,7 @@ def _first_heading(first_page: Iterable[str]) -> Iterator[str]:
         (
             (line,)
             for line in first_page
-            if any(map(str.isalpha, "".join(word_forms(line)))) and len(line.split()) <= MAX_HEADING_WORDS
+            if any(map(_LONG_WORD.fullmatch, word_forms(line))) and len(line.split()) <= MAX_HEADING_WORDS
         ),
         (),
     )

@@ -41,8 +41,17 @@ class Completions:
             chars //= 2
         return prompt(chars)
 
-    def complete(self, kind: CompletionKind, prompt: str, schema: Mapping[str, Any] | None = None) -> str:
+    def complete(
+        self,
+        kind: CompletionKind,
+        prompt: str,
+        schema: Mapping[str, Any] | None = None,
+        *,
+        is_usable: Callable[[str], object] = bool,
+    ) -> str:
         """Return the completion of `prompt` from the cache or the model, in JSON of `schema` if it can be told one.
+
+        Only what `is_usable` is cached.
 
         Raises:
             errors.ProviderError: the model's vendor refuses or is down.
@@ -55,7 +64,7 @@ class Completions:
         if known is not None:
             return known
         completion = providers.complete(self.llm, [ChatMessage(role=MessageRole.USER, content=prompt)], schema)
-        if self.memory:
+        if self.memory and is_usable(completion):
             self.memory.keep(kind, key, completion)
         return completion
 

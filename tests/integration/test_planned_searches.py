@@ -110,11 +110,29 @@ def test_without_a_readable_plan_the_question_is_asked_as_it_is(desk: Desk, repl
     assert answer.retrieval.named == {desk.ids["quayside.pdf"]: "quayside.pdf"}
 
 
+def test_what_is_wrong_of_one_search_leaves_the_others(desk: Desk) -> None:
+    searches = [{"text": "", "documents": []}, {"text": "net revenues", "documents": None}, {"text": "net revenues"}]
+    answer = desk.answer(QUESTION, json.dumps({"question": QUESTION, "searches": searches}))
+    assert answer.retrieval.searches == ("net revenues",)
+
+
+def test_the_document_that_the_question_names_is_asked_though_the_plan_names_none(desk: Desk) -> None:
+    question = "What were the net revenues of Quayside in 2022?"
+    answer = desk.answer(question, _plan(question, ("net revenues 2022", [])))
+    assert answer.retrieval.named == {desk.ids["quayside.pdf"]: "quayside.pdf"}
+    assert "58 million" not in desk.prompt(1)
+    question = "What were the net revenues? (in millbrook.pdf)"
+    answer = desk.answer(question, _plan(question, ("net revenues", [1, 2, 3])))
+    assert "58 million" in desk.prompt(1)
+    assert "31 million" not in desk.prompt(1)
+
+
 def test_numbers_of_no_document_choose_none(desk: Desk) -> None:
     answer = desk.answer(
         "What were the net revenues?", _plan("What were the net revenues?", ("net revenues", [99, 0, -1]))
     )
     assert answer.retrieval.named == {}
+    assert answer.retrieval.searches == ()
     assert "31 million" in desk.prompt(1)
 
 

@@ -1,11 +1,13 @@
 """Have a language model complete a question and plan the searches that its answer needs."""
 
+import contextlib
+import json
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import pydantic
 
-from rag import prompts, retrieval, types
+from rag import errors, prompts, providers, retrieval, types
 from rag.answering.conversation.followups import CONDENSED_MESSAGE_CHARS, conversation_turns
 
 MAX_SEARCHES = 12
@@ -17,21 +19,22 @@ MAX_LISTED = 60
 MAX_ABOUT_CHARS = 160
 """Maximum length of what the model is told that a document is about."""
 
-_Text = Annotated[str, pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
+PLAN_TOKENS = 1500
+"""Most tokens of a plan."""
 
 
 class PlannedSearch(pydantic.BaseModel):
     """A text to search for, and the numbers of the documents to search, counted from 1; empty for all."""
 
-    text: _Text
+    text: Annotated[str, pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
     documents: tuple[int, ...] = ()
 
 
-class SearchPlan(pydantic.BaseModel):
-    """A question that needs no conversation, and the searches that its answer needs."""
+class SearchPlan(NamedTuple):
+    """A question that needs no conversation, "" if the model gave none, and the searches that its answer needs."""
 
-    question: _Text
-    searches: Annotated[tuple[PlannedSearch, ...], pydantic.AfterValidator(lambda searches: searches[:MAX_SEARCHES])]
+    question: str
+    searches: tuple[PlannedSearch, ...]
 
 
 PLAN_SCHEMA: dict[str, Any] = {
@@ -63,27 +66,46 @@ def plan_searches(
     documents: Sequence[types.DocumentNames],
     completions: retrieval.Completions,
 ) -> SearchPlan | None:
-    """Return the plan of a language model for `question` after `history`; None if its reply is none.
+    """Return the plan of a language model for `question` after `history`; None if it gives none that can be read.
 
-    Raises:
-        errors.ProviderError: the language model refuses or is down.
+    Of documents that its window has no room for, it is told the number.
     """
     lines = [f"{number}. {_described(one)}" for number, one in enumerate(documents[:MAX_LISTED], start=1)]
-    if len(documents) > MAX_LISTED:
-        lines.append(prompts.MORE_DOCUMENTS.format(count=len(documents) - MAX_LISTED))
-    listed = "\n".join(lines)
 
     def prompt(chars: int) -> str:
-        conversation = "\n".join(conversation_turns(history, chars)) or prompts.NO_CONVERSATION
+        left_out = len(documents) - len(lines)
+        more = [prompts.MORE_DOCUMENTS.format(count=left_out)] if left_out else []
         return prompts.PLAN_SEARCHES.format(
-            most=MAX_SEARCHES, documents=listed, conversation=conversation, question=question
+            most=MAX_SEARCHES,
+            documents="\n".join([*lines, *more]),
+            conversation="\n".join(conversation_turns(history, chars)) or prompts.NO_CONVERSATION,
+            question=question,
         )
 
-    reply = completions.complete("plans", completions.longest(prompt, CONDENSED_MESSAGE_CHARS), PLAN_SCHEMA)
+    request = completions.longest(prompt, CONDENSED_MESSAGE_CHARS)
+    while lines and providers.remaining_tokens(completions.llm, request) < 0:
+        del lines[len(lines) // 2 :]
+        request = completions.longest(prompt, CONDENSED_MESSAGE_CHARS)
     try:
-        return SearchPlan.model_validate_json(reply[reply.find("{") : reply.rfind("}") + 1])
-    except pydantic.ValidationError:
+        return _read(completions.complete("plans", request, PLAN_SCHEMA, is_usable=_read))
+    except errors.ProviderError:  # the answer's own request says what is wrong, if it fails as well
         return None
+
+
+def _read(reply: str) -> SearchPlan | None:
+    """Read a model's reply; what it says wrongly of one search leaves the others."""
+    try:
+        plan = json.loads(reply[reply.find("{") : reply.rfind("}") + 1])
+        question, rows = " ".join(str(plan.get("question") or "").split()), [*plan["searches"]]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+    searches = []
+    for row in rows[:MAX_SEARCHES]:
+        with contextlib.suppress(pydantic.ValidationError):
+            searches.append(PlannedSearch.model_validate(row))
+    if not searches and (rows or not question):
+        return None
+    return SearchPlan(question if len(question) <= types.MAX_QUESTION_CHARS else "", tuple(searches))
 
 
 def chosen_documents(

@@ -313,34 +313,39 @@ class CompositeAnswers:
 
         Empty if one search should find them.
         """
+        listed: Sequence[types.Hit] = ()
         if found := self._list(question):
             document, items, _ = found
-            return summary.passages(items.items, document)
-        if extract := summary.requested_summary(question):
+            listed = summary.passages(items.items, document)
+        elif extract := summary.requested_summary(question):
             documents, mentions = self._named_or_all(question)
-            if len(documents) != 1:
-                return []
-            part = part_without_names(extract.part, question, mentions)
-            keys = self._key_sentences(documents[0], self._chunks(documents[0]), part, summary.PASSAGES)
-            return summary.passages(keys, self._store.documents.get(documents[0].id))
-        sides = planned if planned else self.sides(question)
-        if len(sides) == 1:
+            if len(documents) == 1:
+                part = part_without_names(extract.part, question, mentions)
+                keys = self._key_sentences(documents[0], self._chunks(documents[0]), part, summary.PASSAGES)
+                return summary.passages(keys, self._store.documents.get(documents[0].id))
+        sides = planned or self.sides(question)
+        if len(sides) == 1 and not listed:
             return []
         most = max(self._request.retrieval.top_k // max(len(sides), 1), MIN_SIDE_HITS)
         hits = [self._search(side.documents, side.question)[:most] for side in sides]
         # What is cut off for lack of room is the least relevant of each document
-        return [of_side[place] for place in range(most) for of_side in hits if place < len(of_side)]
+        in_turn = [of_side[place] for place in range(most) for of_side in hits if place < len(of_side)]
+        return [*listed, *{hit.chunk.id: hit for hit in in_turn}.values()]
 
     # --- shared ---
 
     def _search(
         self, documents: Sequence[types.DocumentNames], text: str, *, top_k: int | None = None
     ) -> Sequence[types.Hit]:
-        """Search for a text in some documents; `top_k` takes that many hits, whatever their scores."""
+        """Search for a text in some documents; `top_k` takes that many hits, whatever their scores.
+
+        The text is a rewrite already, so that a language model writes no others of it.
+        """
         request = self._request_for(documents)
+        changes: dict[str, object] = {"multi_query": 0, "hyde": False}
         if top_k:
-            options = request.retrieval.model_copy(update={"top_k": top_k, "min_score": 0.0})
-            request = request.model_copy(update={"retrieval": options})
+            changes |= {"top_k": top_k, "min_score": 0.0}
+        request = request.model_copy(update={"retrieval": request.retrieval.model_copy(update=changes)})
         return Search(self._workspace, self._index, request).run(retrieval.Query(text)).results
 
     def _request_for(self, documents: Sequence[types.DocumentNames]) -> types.AnswerRequest:

@@ -1,6 +1,7 @@
 """Understand a question: complete it from the conversation, and find the documents that it asks."""
 
 import functools
+import itertools
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,14 +9,20 @@ from typing import TYPE_CHECKING
 
 from rag import providers, retrieval, tracing, types
 from rag.answering.conversation.followups import condense, refers_back
-from rag.answering.conversation.search_plan import MAX_LISTED, chosen_documents, plan_searches
+from rag.answering.conversation.search_plan import (
+    MAX_LISTED,
+    PLAN_TOKENS,
+    SearchPlan,
+    chosen_documents,
+    plan_searches,
+)
 from rag.answering.conversation.suggested_questions import in_document, may_name_document, without_document
 from rag.answering.extraction.quoted_answer import asks_of_each
 from rag.answering.generation.context import default_budget
 from rag.engine.library import saved_filters
 from rag.engine.questions.composite_answers import Side
 from rag.engine.questions.document_mentions import aliases, find_mentions
-from rag.engine.questions.search import all_fit, restrict_to_named
+from rag.engine.questions.search import Restricted, all_fit, restrict_to_named
 from rag.engine.request_parsing import request_key_errors, restrict_to_documents
 from rag.engine.workspace import Workspace
 
@@ -65,9 +72,10 @@ class Understanding:
         """
         request = self._request
         with request_key_errors(request.generation.auth), tracing.span("condense", turns=len(request.history)):
-            if llm and (planned := self._planned(llm)):
-                return planned
-            if request.history and llm is None:
+            plan = self._plan(llm) if llm else None
+            if plan is not None:
+                question = plan.question if plan.question and request.history else request.question
+            elif request.history and llm is None:
                 question = self._completed_by_rules()
             else:
                 question = condense(request.question, request.history, llm)
@@ -79,6 +87,8 @@ class Understanding:
                 named = [document.id for document in self.documents if document.name == name]
                 request = restrict_to_documents(request.model_copy(update={"question": question}), named)
         restricted = restrict_to_named(self._workspace, self._index, request, question)
+        if plan is not None:
+            return self._as_planned(plan, restricted, complete, is_rewritten)
         if not restricted.named and llm is None and not asks_of_each(question):
             before = self._restricted_as_before(request, complete, is_rewritten)
             if before is not None:
@@ -86,31 +96,53 @@ class Understanding:
         request, passage_text, documents = restricted
         return UnderstoodQuestion(request, complete, passage_text, passage_text, documents, is_rewritten)
 
-    def _planned(self, llm: "LLM") -> UnderstoodQuestion | None:
-        """Return the question with the searches that the model plans, in the documents that it chooses."""
+    # --- the plan of a language model ---
+
+    def _plan(self, llm: "LLM") -> SearchPlan | None:
+        """Return what the model plans to search for; None of a small model, and where all will be read anyway."""
         request = self._request
         if providers.is_small(llm) or not request.options.plan_searches or not request.retrieval.routing:
             return None
         budget = request.options.max_context_tokens or default_budget(llm)
         if not request.history and all_fit(self._workspace, self._index, request, budget):
             return None
-        listed = self.documents
-        if len(listed) > MAX_LISTED:  # else always in the same order, which vendors' caches of prompts need
-            mentions = find_mentions(request.question, listed)
-            listed = [*dict.fromkeys([*(one for mention in mentions for one in mention.documents), *listed])]
+        generation = request.generation.model_copy(update={"temperature": 0.0, "max_output_tokens": PLAN_TOKENS})
         memory = self._workspace.store.caches if request.options.use_cache else None
-        plan = plan_searches(request.question, request.history, listed, retrieval.Completions(llm, memory))
-        if plan is None:
-            return None
-        is_rewritten = bool(request.history) and plan.question != request.question
-        question = plan.question if is_rewritten else request.question
-        searches = [Side("", chosen_documents(search, listed), search.text) for search in plan.searches]
+        completions = retrieval.Completions(self._workspace.models.language_model(generation) or llm, memory)
+        return plan_searches(request.question, request.history, self._listed, completions)
+
+    @functools.cached_property
+    def _listed(self) -> list[types.DocumentNames]:
+        """The documents that a model chooses from: of many, those that the conversation names come first."""
+        if len(self.documents) <= MAX_LISTED:  # always in the same order, which vendors' caches of prompts need
+            return self.documents
+        request = self._request
+        asked = (request.question, *(turn.content for turn in reversed(request.history) if turn.role == "user"))
+        mentions = itertools.chain(*(find_mentions(text, self.documents) for text in asked))
+        named = itertools.chain(*(mention.documents for mention in mentions))
+        return [*dict.fromkeys([*named, *self.documents])]
+
+    def _as_planned(
+        self, plan: SearchPlan, restricted: Restricted[types.AnswerRequest], complete: str, is_rewritten: bool
+    ) -> UnderstoodQuestion:
+        """Return the question with the planned searches, in the documents that the plan or else the question names."""
+        request = restricted.request
+        allowed = {*request.retrieval.filters.document_ids}
+        own = [one for one in self.documents if one.id in restricted.named]
+        searches = []
+        for search in plan.searches:
+            chosen = chosen_documents(search, self._listed)
+            if search.documents and not chosen:  # of no document, which is not the same as of all
+                continue
+            if len(allowed) == 1:  # the document that the question names at its end
+                chosen = tuple(one for one in chosen if one.id in allowed)
+            searches.append(Side("", chosen or tuple(own), search.text))
         asked = {document.id: document.name for search in searches for document in search.documents}
-        request, named = request.model_copy(update={"question": question}), dict[uuid.UUID, str]()
-        if searches and all(search.documents for search in searches) and len(asked) < len(listed):
+        named = restricted.named
+        if searches and all(search.documents for search in searches) and len(asked) < len(self._listed):
             request, named = restrict_to_documents(request, asked), asked
-        text = searches[0].question if len(searches) == 1 else question
-        return UnderstoodQuestion(request, question, text, question, named, is_rewritten, searches)
+        text = searches[0].question if len(searches) == 1 else restricted.passage_text
+        return UnderstoodQuestion(request, complete, text, request.question, named, is_rewritten, searches)
 
     def _restricted_as_before(
         self, request: types.AnswerRequest, complete: str, is_rewritten: bool

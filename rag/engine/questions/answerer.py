@@ -354,7 +354,7 @@ class Answerer:
         """
         is_in_comment = False
         subjects, strangers = self._subjects(question), tuple[str, ...]()
-        if not (subjects or self._subjects(self._whole_question)):
+        if self._understood and not (subjects or self._subjects(self._whole_question)):
             strangers = answer_fit.named_strangers(question, [hit.passage.text for hit in context.hits.values()])
         for kinds in (types.PAGE_TEXT, frozenset({types.BlockKind.NOTE})):
             readable = {id_: lines for id_, hit in context.hits.items() if (lines := hit.of_kinds(kinds)) is not None}
@@ -413,7 +413,12 @@ class Answerer:
         )
 
     def _subjects(self, question: str) -> list[str]:
-        """Return the names of documents in `question`; a line item that heads one of them names nobody."""
+        """Return the names of documents in `question`; a line item that heads one of them names nobody.
+
+        Of passages that were not searched for here the documents are not known.
+        """
+        if self._understood is None:
+            return []
         names = (question[slice(*one.span)] for one in find_mentions(question, self._understanding.documents))
         return [name for name in names if vocabulary.find_figure(name) is None]
 

@@ -1,4 +1,4 @@
-"""The chat page: questions, answers and their documents."""
+"""The chat page: its sources, questions with answers, and their documents."""
 
 import streamlit as st
 
@@ -11,23 +11,26 @@ page_frame.page(N_("Chat"))
 with page_frame.error_boundary():
     citation_viewer.open_linked_collection()
     conversation_list.restore_last_chat()
-    documents = document_scope.ready_documents()
+    sources = document_scope.read_sources()
+    ready = [document.id for document in sources.documents if document.searchable]
     with st.sidebar:
         conversation_list.conversations()
-    if not documents:
+    if not ready:
         document_scope.no_documents()
         st.stop()
     citation_viewer.show_first_citation(conversation_list.conversation_id())
-    left, right = st.columns([5, 6], gap="medium")
+    with st.container(horizontal=True, wrap=False, gap="small", key="chat-and-sources"):
+        choice = document_scope.choose_sources(sources)
+        left, right = st.container(gap=None).columns([5, 6], gap="medium")
+    scope = sources.asked(choice)
     with left:
         components.resizable_columns()
-        scope = document_scope.choose_scope(documents)
-        ready = [document.id for document in documents]
+        document_scope.sources_button(sources, choice)
         first = next((document_id for document_id in scope or ready if document_id in ready), None)
         if first is None:
             document_scope.no_documents(scope)
             st.stop()
-        document_scope.still_reading(scope)
-        conversation.transcript(scope, first, is_alone=len(scope) == 1 or len(ready) == 1)
+        is_alone = len(scope) == 1 or len(ready) == 1
+        conversation.transcript(scope, first, is_alone=is_alone, can_ask=bool(sources.chosen(choice)))
     with right:
         citation_viewer.viewer(first)

@@ -216,6 +216,12 @@ class AnswerBody(Answer):
     stopped: bool
     follow_ups: tuple[str, ...]
     retrieval: types.RetrievalSummary
+    reading: types.WholeReading | None = Field(
+        default=None,
+        description="Of a question about whole documents that do not fit into one prompt: what was read part by part, "
+        "or what that would take. Ask again with `options.reading` “whole” to have all pages read.",
+        exclude_if=lambda reading: reading is None,
+    )
     usage: types.Usage
 
     @classmethod

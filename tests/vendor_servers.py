@@ -9,7 +9,7 @@ import json
 import struct
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -94,7 +94,8 @@ class VendorServer:
     """A running server's script and log. `pieces` are the pieces of the model's answer.
 
     `faults` are those of the next requests, None for one that is answered normally. `thoughts` precede the answer in a
-    field of their own; `replies` are earlier answers, one per request. `pages` are further GET responses by path,
+    field of their own; `replies` are earlier answers, one per request; `reply_to` answers the last message of a request
+    of OpenAI's instead, also with a refusal. `pages` are further GET responses by path,
     `redirects` redirects by path; `looked` are the paths requested that way. `left` is set when a client disconnects
     before its answer is complete.
     """
@@ -103,6 +104,7 @@ class VendorServer:
     pieces: list[str] = field(default_factory=lambda: ["Apples ", "are red ", "[S1]."])
     thoughts: list[str] = field(default_factory=list)
     replies: deque[str] = field(default_factory=deque)
+    reply_to: Callable[[str], "str | Refusal"] | None = None
     faults: deque[Fault | None] = field(default_factory=deque)
     requests: list[Request] = field(default_factory=list)
     pages: dict[str, object] = field(default_factory=dict)
@@ -234,16 +236,24 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class _OpenAIHandler(_Handler):
+    pieces: list[str]
+
     def refusal(self, fault: Refusal) -> object:
         return {"error": {"message": fault.message, "type": "error", "param": None, "code": None}}
 
     def answer(self, body: dict[str, Any], fault: Fault | None) -> None:
         if self.path.endswith("/embeddings"):
             self.send_json(self.embeddings(body))
-        elif body.get("stream"):
+            return
+        reply = self.script.reply_to(body["messages"][-1]["content"]) if self.script.reply_to else None
+        if isinstance(reply, Refusal):
+            self.send_json(self.refusal(reply), reply.status)
+            return
+        self.pieces = self.script.said() if reply is None else [reply]
+        if body.get("stream"):
             self.send_events(self.events(body, fault), fault)
         else:
-            message = {"role": "assistant", "content": "".join(self.script.said())}
+            message = {"role": "assistant", "content": "".join(self.pieces)}
             choice = {"index": 0, "message": message, "finish_reason": "stop"}
             self.send_json({**self.head(body, "chat.completion"), "choices": [choice], "usage": self.usage()})
 
@@ -264,7 +274,7 @@ class _OpenAIHandler(_Handler):
 
     def events(self, body: dict[str, Any], fault: Fault | None) -> list[str]:
         deltas = [{"reasoning_content": piece} for piece in self.script.thoughts]
-        deltas += [{"content": piece} for piece in self.script.said()]
+        deltas += [{"content": piece} for piece in self.pieces]
         chunks: list[dict[str, Any]] = [
             {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas
         ]

@@ -40,6 +40,7 @@ class AskRequest(types.Model):
     must_include_mode: types.MustIncludeMode = "all"
     index_name: types.IndexName = types.DEFAULT_INDEX
     history: types.History = ()
+    reading: types.ReadingChoice = "auto"
 
     def to_answer_request(self, *, has_language_model: bool) -> types.AnswerRequest:
         """Convert to the engine's request."""
@@ -59,7 +60,7 @@ class AskRequest(types.Model):
             index_name=self.index_name,
             history=self.history,
             retrieval=options,
-            options=types.AnswerOptions(insufficient_evidence_message=prompts.NOT_FOUND_SENTINEL),
+            options=types.AnswerOptions(insufficient_evidence_message=prompts.NOT_FOUND_SENTINEL, reading=self.reading),
         )
 
 
@@ -117,13 +118,17 @@ class AskSentence(types.Model):
 
 
 class AskResponse(types.Model):
-    """An answer from the documents alone. `debug` is present only if the server runs with RAG_DEBUG."""
+    """An answer from the documents alone.
+
+    `reading` is what reading whole documents takes or took. `debug` is present only if the server runs with RAG_DEBUG.
+    """
 
     status: types.AnswerStatus
     answer: str
     sources: tuple[str, ...]
     sentences: tuple[AskSentence, ...]
     citations: tuple[AskCitation, ...]
+    reading: types.WholeReading | None = pydantic.Field(default=None, exclude_if=lambda reading: reading is None)
     debug: dict[str, Any] | None = pydantic.Field(default=None, exclude_if=lambda debug: debug is None)
 
     @classmethod

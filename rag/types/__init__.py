@@ -15,6 +15,7 @@ from rag.types.indexes import *
 from rag.types.indexing import *
 from rag.types.matrices import *
 from rag.types.operations import *
+from rag.types.overviews import *
 from rag.types.requests import *
 from rag.types.search import *
 from rag.types.settings import *

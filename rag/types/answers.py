@@ -207,6 +207,9 @@ History = Annotated[
 """The turns of a conversation before a question, oldest first."""
 
 
+ReadingChoice = Literal["auto", "ask", "passages", "whole"]
+
+
 class AnswerOptions(Input):
     """Options of an answer: citations, refusal text, context size and caching.
 
@@ -217,6 +220,11 @@ class AnswerOptions(Input):
     Sources have at most `max_context_tokens`; None: as set for all users (RAG_MAX_CONTEXT_TOKENS), else by the model's
     context window. A cached answer is used only for the same question, sources, model and options, and is verified
     again.
+
+    `reading` says what a question about a whole document (a summary, a list, "how many …") is answered from, where its
+    pages do not fit into one prompt: "whole" has a language model read all pages part by part, whatever is asked;
+    "passages" never; "ask" asks back with what it takes. "auto" reads them where that takes little more than a usual
+    answer, and else answers from the best passages and tells what reading all takes.
     """
 
     require_citations: bool = True
@@ -225,6 +233,7 @@ class AnswerOptions(Input):
     max_context_tokens: int | None = pydantic.Field(default=None, ge=200, le=1_000_000)
     use_cache: bool = True
     judge_with_model: bool | None = None
+    reading: ReadingChoice = "auto"
     plan_searches: bool = True
 
 
@@ -268,6 +277,7 @@ class RetrievalSummary(Model):
     """The search behind an answer: its options, the number of hits and their `pages` by document.
 
     `named` are the documents that the question names, by id with the names of their files: only these were searched.
+    `searches` are the texts that a language model planned to search for.
     """
 
     top_k: int = 8
@@ -278,6 +288,32 @@ class RetrievalSummary(Model):
         default_factory=dict, exclude_if=lambda pages: not pages
     )
     named: Mapping[uuid.UUID, str] = pydantic.Field(default_factory=dict, exclude_if=lambda named: not named)
+    searches: tuple[str, ...] = pydantic.Field(default=(), exclude_if=lambda searches: not searches)
+
+
+class WholeReading(Model):
+    """What it takes to read all pages that a question is about, in so many `parts`, or what was read if `is_done`.
+
+    Tokens and `cost_usd` are estimates, the cost by the vendor's list price; None if that is unknown. `seconds` is how
+    long a model on this machine reads, if its speed is known. `unread` are pages by document whose part failed.
+    """
+
+    pages: int
+    documents: int = 1
+    parts: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None = None
+    seconds: float | None = None
+    is_done: bool = False
+    unread: Mapping[uuid.UUID, tuple[int, ...]] = pydantic.Field(
+        default_factory=dict, exclude_if=lambda unread: not unread
+    )
+
+    @property
+    def rounded_tokens(self) -> int:
+        """All tokens, in thousands."""
+        return round(self.input_tokens + self.output_tokens, -3)
 
 
 class AnswerResponse(Model):
@@ -289,7 +325,8 @@ class AnswerResponse(Model):
     `likelihood` is the probability, in 0..1, that a quoted answer is right, None for a generated one. `question` is the
     question as resolved from the conversation, if that changed it. With `require_citations`, a
     sentence of an `ok` answer has a quote and is not contradicted, unless generation was `stopped`. `follow_ups` are
-    questions that the quoted documents can answer.
+    questions that the quoted documents can answer. `reading` tells of an answer to a question about whole documents
+    what was read, or what reading all pages would take.
     """
 
     status: AnswerStatus
@@ -305,6 +342,7 @@ class AnswerResponse(Model):
     stopped: bool = False
     follow_ups: tuple[str, ...] = ()
     retrieval: RetrievalSummary = RetrievalSummary()
+    reading: WholeReading | None = pydantic.Field(default=None, exclude_if=lambda reading: reading is None)
     model: str
     usage: Usage = Usage()
     provenance: Provenance | None = None
@@ -369,12 +407,15 @@ class AnswerToken(Model):
 class AnswerStage(Model):
     """What is done while no text comes: a model reads the sources, or the sentences are checked or judged by meaning.
 
-    `seconds` is how long a model on this machine reads, from its last prompts. `so_far` is the answer that is being
-    judged, with the verdicts of facts and words; the AnswerResponse that ends the stream replaces it.
+    `seconds` is how long a model on this machine reads, from its last prompts. Of pages that are read in `parts`,
+    `parts_read` were read. `so_far` is the answer that is being judged, with the verdicts of facts and words; the
+    AnswerResponse that ends the stream replaces it.
     """
 
     name: Literal["reading", "checking", "judging"]
     seconds: float | None = None
+    parts: int | None = None
+    parts_read: int = 0
     so_far: AnswerResponse | None = None
 
 

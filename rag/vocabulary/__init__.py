@@ -1,6 +1,6 @@
 """Domain vocabularies, formulas, periods, references and landmarks in questions and documents."""
 
-from rag.vocabulary.document_kinds import DocumentKind, document_kinds, marked_kind
+from rag.vocabulary.document_kinds import DocumentKind, cues_of, document_kinds, marked_kind
 from rag.vocabulary.formulas import (
     Expression,
     Figure,

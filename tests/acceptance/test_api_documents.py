@@ -3,6 +3,7 @@
 import hashlib
 import io
 import uuid
+from pathlib import Path
 
 import httpx
 import pytest
@@ -10,7 +11,7 @@ from PIL import Image
 
 from rag import worker
 from rag.engine import RAGEngine
-from tests import mails, pdfs
+from tests import mails, pdfs, vendors
 from tests.acceptance import api
 
 
@@ -52,6 +53,41 @@ def test_a_file_is_given_back_whole_and_in_ranges(web: httpx.Client, ready: str,
     assert (unchanged.status_code, unchanged.content) == (304, b"")
     other = web.get(f"{ready}/content", headers={"range": "bytes=5-14", "if-range": '"another"'})
     assert (other.status_code, other.content) == (200, content)
+
+
+def test_an_overview_has_facts_with_their_places(web: httpx.Client, engine: RAGEngine) -> None:
+    report = pdfs.annual_report(f"Harbour {uuid.uuid4().hex[:6]} Ltd")
+    path = f"/{upload(web, report, 'report.pdf').headers['location']}"
+    assert web.get(f"{path}/overview").json()["facts"] == []
+    worker.run(engine.installation, wait=False)
+    overview = web.get(f"{path}/overview").json()
+    assert (overview["kind"], overview["pageCount"], overview["model"]) == ("annual_report", 6, None)
+    income = next(fact for fact in overview["facts"] if fact["text"].startswith("Net income – 2021: 540"))
+    assert income["pageNumber"] == 5
+    box = ",".join(f"{side:.6f}" for side in income["regions"][0]["rects"][0])
+    assert web.get(f"{path}/pages/5/image", params={"box": box}).status_code == 200
+    for refused in (f"{path}/overview", f"{path}/overview/estimate"):
+        response = web.post(refused, json={"provider": "extractive"})
+        assert (response.status_code, response.json()["error"]["type"]) == (409, "config")
+        assert web.post(refused, json={"temperature": 9}).status_code == 422
+    assert web.get(f"/documents/{uuid.uuid4()}/overview").status_code == 404
+
+
+def test_a_model_writes_the_overview_on_request(database_url: str, tmp_path: Path, content: bytes) -> None:
+    with vendors.vendor("openai") as vendor:
+        settings = {**vendor.settings, "rag_embed_model": "local"}
+        with api.open_engine(database_url, tmp_path / "data", **settings) as engine, api.serving(engine) as url:
+            document = engine.documents.add(content, "harbour.pdf", enqueue=False)
+            path = f"/documents/{engine.documents.process(document.id).id}/overview"
+            with api.client(url) as web:
+                estimate = web.post(f"{path}/estimate").json()
+                assert estimate["inputTokens"] > 300
+                assert estimate["costUsd"] > 0
+                vendor.server.pieces = ["- The harbour handled 4,812 ships [S1].\n- It has 40 cranes [S1]."]
+                written = web.post(path).json()
+                assert [fact["text"] for fact in written["facts"]] == ["The harbour handled 4,812 ships."]
+                assert (written["model"], written["dropped"]) == (estimate["model"], 1)
+                assert web.get(path).json() == written
 
 
 def test_places_are_marked_and_noted(web: httpx.Client, ready: str) -> None:

@@ -289,6 +289,32 @@ def test_a_streamed_answer_comes_before_the_model_has_judged_it(
     assert len(model.requests) == before + 2
 
 
+def test_whole_documents_are_read_for_who_says_so_and_offered_to_others(database_url: str, tmp_path: Path) -> None:
+    pages = pdfs.pages(6, line=lambda n: f"In table {n} the fee is {n}00 francs.", others=["It is due in May."] * 20)
+    options: dict[str, object] = {"maxContextTokens": 400, "judgeWithModel": False, "planSearches": False}
+    question = "List all fees in fees.pdf"
+    with vendors.vendor("openai") as vendor:
+        settings = {**vendor.settings, "rag_embed_model": "local"}
+        with (
+            api.open_engine(database_url, tmp_path / "data", **settings) as engine,
+            api.serving(engine) as url,
+            api.client(url) as web,
+        ):
+            engine.documents.process(engine.documents.add(pages, "fees.pdf", enqueue=False).id)
+            vendor.server.pieces = ["The fee is due in May [S1]."]
+            offered = web.post("/answer", json={"question": question, "options": options}).json()["reading"]
+            assert (offered["pages"], offered["isDone"]) == (6, False)
+            asked = len(vendor.server.requests)
+            body = {"question": question, "options": options | {"reading": "whole"}}
+            with web.stream("POST", "/answer", json=body, headers={"accept": "text/event-stream"}) as response:
+                found = list(events(response))
+            stages = [data for name, data in found if name == "stage" and "parts" in data]
+            assert [stages[0]["partsRead"], stages[-1]["partsRead"]] == [0, offered["parts"]]
+            assert found[-1][1]["reading"]["isDone"]
+            assert len(vendor.server.requests) == asked + offered["parts"] + 1
+            assert web.post("/ask", json={"question": question, "reading": "some"}).status_code == 422
+
+
 @pytest.mark.parametrize("route", ["/ask", "/answer"])
 def test_the_model_stops_writing_when_the_client_goes(writer: tuple[httpx.Client, VendorServer], route: str) -> None:
     web, model = writer

@@ -19,7 +19,7 @@ from rag.cli.app import main
 from rag.engine import RAGEngine
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.store.files.file_storage import PARTIAL_FOLDER, Kind, UserFiles
-from tests import forked, mails, pdfs
+from tests import forked, mails, pdfs, vendors
 from tests.acceptance.command_line import HARBOUR, ORCHARD, pagelight, parsed
 from tests.folders import open_folder, processes
 from tests.waiting import PATIENCE_SECONDS, eventually
@@ -564,6 +564,31 @@ def test_a_line_that_is_no_question_is_named(folder: Path, tmp_path: Path) -> No
     file = write_questions(tmp_path, [{"id": 1, "question": "What?", "pdf": "a.pdf"}, {"id": 2}])
     assert "line 2" in pagelight("eval", file, "--documents", folder, code=2).stderr
     pagelight("eval", tmp_path / "nowhere.jsonl", "--documents", folder, code=5)
+
+
+@pytest.mark.usefixtures("settings")
+def test_ask_tells_what_reading_all_pages_takes_and_reads_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fees = pdfs.pages(6, line=lambda n: f"In May the fee of berth {n} is {n}00 francs.")
+    question = "List all fees in fees.pdf"
+    with vendors.vendor("openai") as vendor:
+        for name, value in {
+            "OPENAI_API_KEY": vendors.KEY,
+            "OPENAI_BASE_URL": vendor.server.url,
+            "RAG_EMBED_MODEL": "local",
+            "RAG_GEN_MODEL": "openai:gpt-4.1",
+            "RAG_MAX_CONTEXT_TOKENS": "200",
+        }.items():
+            monkeypatch.setenv(name, value)
+        vendor.server.reply_to = lambda prompt: "- The fee of berth 1 is 100 francs. [S1]"
+        pagelight("ingest", write_files(tmp_path / "fees", **{"fees.pdf": fees}))
+        offered = " ".join(pagelight("ask", question).stdout.split())
+        assert "To read all 6 pages in" in offered
+        assert "(about $0.0" in offered
+        assert "--reading whole" in offered
+        read = pagelight("ask", question, "--reading", "whole").stdout
+        assert "Read: 6 pages in" in read
+        assert "The fee of berth 1 is 100 francs." in read
+        assert parsed("ask", question, "--reading", "passages").get("reading") is None
 
 
 # The state of the machine

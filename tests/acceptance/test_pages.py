@@ -1,6 +1,7 @@
 """The app's pages, run without a browser over the real engine; how they look and click is tested in `tests/e2e`."""
 
 import json
+import re
 import threading
 import time
 import uuid
@@ -149,6 +150,42 @@ def writer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[VendorSe
             json.dumps({"verdicts": [{"claim": claim, **supported} for claim in (1, 2)]}),
         ]
         yield vendor.server
+
+
+def test_the_reader_chooses_whether_all_pages_are_read(
+    app: AppTest, engine: RAGEngine, writer: VendorServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def reply(prompt: str) -> str:
+        noted = [line for line in prompt.split("\n") if line.startswith("- The fee")]
+        read = [
+            ("S" + text.partition("]")[0], fee)
+            for text in prompt.split("\n[S")
+            for fee in re.findall(r"the fee of berth \d+ is \d+ francs", text)
+        ]
+        return "\n".join(noted or [f"- T{fee[1:]}. [{source}]" for source, fee in read])
+
+    monkeypatch.setenv("RAG_MAX_CONTEXT_TOKENS", "200")
+    writer.reply_to = reply
+    add(engine, "fees.pdf", pdfs.pages(8, line=lambda n: f"In May the fee of berth {n} is {n}00 francs."))
+    app.run()
+    shown = answered(app, "List all fees")
+    assert "all 8 pages" in shown["html"]
+    assert not any("is read in parts" in str(request.body) for request in writer.requests)
+    assert "8 pages" in texts(app)
+    assert "tokens" in texts(app)
+    next(button for button in app.button if button.label == "Read all 8 pages").click().run()
+    wait(app, lambda: not app.session_state["pending"])
+    shown = component(app, "answer-")
+    assert "berth 8 is 800 francs" in shown["html"]
+    assert shown["writer"].endswith("8 pages read")
+    assert not any("Read all" in button.label for button in app.button)
+    assert len(writer.requests) > 2
+    (conversation,) = engine.chats.list()
+    *_, turn = engine.chats.messages(conversation.id)
+    assert turn.response
+    assert turn.response.reading
+    assert turn.response.reading.is_done
+    assert len(turn.versions) == 2
 
 
 def ask_until_judged(app: AppTest, engine: RAGEngine) -> dict[str, Any]:
@@ -459,9 +496,164 @@ def test_scope_limits_the_question(app: AppTest, engine: RAGEngine) -> None:
     add(engine)
     birds = add(engine, "birds.pdf", pdfs.plain(("Seven herons nested beside the old canal.",)))
     app.run()
-    app.multiselect("scope").set_value([str(birds.id)]).run()
+    tick_source(app, "all", value=False)
+    assert app.chat_input[0].disabled
+    assert "Tick at least one document to ask." in texts(app)
+    tick_source(app, birds.id)
     sources = answered(app, "Where did the seven herons nest?")["sources"]
     assert {source["name"] for source in sources} == {"birds.pdf"}
+
+
+def tick_source(app: AppTest, entry: object, *, within: str = "", value: bool = True) -> None:
+    """Tick or untick a document or a group in the panel of sources."""
+    keys = (f"source-{within}-{entry}", f"source-all-{entry}")
+    (box,) = [box for box in app.checkbox if box.key and box.key.rpartition("-")[0] in keys]
+    box.set_value(value).run()
+    assert not app.exception
+    assert not app.error
+
+
+def source_boxes(app: AppTest) -> dict[str, bool]:
+    """The tick boxes of sources by label."""
+    return {box.label: box.value for box in app.checkbox if box.key and box.key.startswith("source-")}
+
+
+def chosen_sources(app: AppTest) -> set[str]:
+    """The documents that are ticked in the panel of sources, where there are no groups."""
+    keys = [box.key.rpartition("-")[0] for box in app.checkbox if box.key and box.value]
+    return {key.removeprefix("source-all-") for key in keys if key.startswith("source-all-")}
+
+
+def open_groups(app: AppTest, *keys: str) -> None:
+    """Open groups of sources for one run; a browser does it by a click, and keeps them open."""
+    for key in keys:
+        app.session_state[f"members-{key}"] = True
+    app.run()
+    assert not app.exception
+
+
+@pytest.fixture
+def three(engine: RAGEngine) -> tuple[Document, Document, Document]:
+    """Minutes with two tags, birds with one, and a plan with none."""
+    minutes, birds, plan = (
+        add(engine, name, pdfs.plain((text,)))
+        for name, text in (
+            ("minutes.pdf", "Ten members met."),
+            ("birds.pdf", "Seven herons nested beside the canal."),
+            ("plan.pdf", "Nine quays will be built."),
+        )
+    )
+    engine.documents.edit(minutes.id, {"tags": ["Council", "2024"], "subject": {"names": ["Harbour board"]}})
+    engine.documents.edit(birds.id, {"tags": ["council"]})
+    return minutes, birds, plan
+
+
+def test_sources_are_found_by_name_subject_and_tag(app: AppTest, three: tuple[Document, ...]) -> None:
+    app.run()
+    for query, hits in (
+        ("BIRD", {"birds.pdf"}),
+        ("harbour", {"minutes.pdf"}),
+        ("council", {"birds.pdf", "minutes.pdf"}),
+        ("council harbour", {"minutes.pdf"}),
+        ("whale", set()),
+    ):
+        app.text_input("source-search").set_value(query).run()
+        assert set(source_boxes(app)) == {"All documents", *hits}, query
+    assert "No document matches." in texts(app)
+
+
+def group_counts(app: AppTest) -> list[str]:
+    """Return how many documents of each group are ticked."""
+    return [caption.value for caption in app.main.caption if re.fullmatch(r"\d+ of \d+", caption.value)]
+
+
+def test_a_group_of_sources_is_ticked_as_a_whole(
+    app: AppTest, engine: RAGEngine, three: tuple[Document, Document, Document]
+) -> None:
+    minutes, birds, plan = three
+    engine.filters.save("ours", {"tags": ["2024"]})
+    app.run()
+    assert component(app, "sources")["label"] == "Sources: all 3"
+    groups = {"ours": "1 of 1", "2024": "1 of 1", "Council": "2 of 2", "No tag": "1 of 1"}
+    assert source_boxes(app) == {"All documents": True, **{f"All of “{name}”": True for name in groups}}
+    assert [box.label for box in app.main.expander] == [*groups]
+    assert group_counts(app) == [*groups.values()]
+    tick_source(app, "all", value=False)
+    assert set(source_boxes(app).values()) == {False}
+    tick_source(app, "tag:council")
+    assert component(app, "sources")["label"] == "Sources: 2 of 3"
+    assert source_boxes(app)["All of “2024”"]  # its only document is in both groups
+    assert app.query_params["about"] == "tag:council"
+    open_groups(app, "tag:council", "tag:2024")
+    assert [box.value for box in app.checkbox if box.label == "minutes.pdf"] == [True, True]
+    engine.documents.edit(plan.id, {"tags": ["Council"]})  # joins the group, in which nothing was unticked
+    open_groups(app, "tag:2024")
+    assert component(app, "sources")["label"] == "Sources: 3 of 3"
+    tick_source(app, minutes.id, within="tag:2024", value=False)
+    open_groups(app, "tag:council", "tag:2024")
+    assert [box.value for box in app.checkbox if box.label == "minutes.pdf"] == [False, False]
+    assert source_boxes(app)["All of “Council”"] is False
+    assert group_counts(app) == ["0 of 1", "0 of 1", "2 of 3"]
+    assert app.query_params["about"] == [str(plan.id), str(birds.id)]
+    engine.documents.edit(birds.id, {"disabled": True})
+    app.run()
+    assert component(app, "sources")["label"] == "Sources: 1 of 2"
+
+
+def test_ticked_groups_outlive_pages_reloads_and_other_chats(
+    app: AppTest, engine: RAGEngine, three: tuple[Document, Document, Document]
+) -> None:
+    minutes, birds, plan = three
+    app.run()
+    tick_source(app, "all", value=False)
+    tick_source(app, "tag:council")
+    open_page(app, "library")
+    open_page(app, "chat")
+    assert component(app, "sources")["label"] == "Sources: 2 of 3"
+    sources = answered(app, "How many herons nested beside the canal?")["sources"]
+    assert {source["name"] for source in sources} == {"birds.pdf"}
+    (conversation,) = engine.chats.list()
+    assert set(conversation.document_ids) == {minutes.id, birds.id}
+    engine.documents.edit(plan.id, {"tags": ["council"]})
+    reloaded = AppTest.from_file(str(APP), default_timeout=PATIENCE_SECONDS)
+    reloaded.query_params.update({"chat": app.query_params["chat"], "about": app.query_params["about"]})
+    reloaded.run()
+    assert component(reloaded, "sources")["label"] == "Sources: 3 of 3"
+    ask(reloaded, "How many quays will be built?", lambda: not reloaded.session_state["pending"])
+    response = engine.chats.messages(conversation.id)[-1].response
+    assert response
+    assert {hit.document_name for hit in response.sources.values()} == {"plan.pdf"}
+    next(button for button in reloaded.button if button.label == "New chat").click().run()
+    assert component(reloaded, "sources")["label"] == "Sources: all 3"
+    reloaded.button(f"open-{conversation.id}").click().run()
+    assert component(reloaded, "sources")["label"] == "Sources: 2 of 3"
+
+
+def test_a_source_that_is_still_read_is_ticked_and_asked_when_it_is_ready(app: AppTest, engine: RAGEngine) -> None:
+    plan = add(engine, "plan.pdf")
+    waiting = engine.documents.add(pdfs.plain(("Nine goats grazed beside the quay.",)), "goats.pdf")
+    app.run()
+    assert "goats.pdf · waiting" in source_boxes(app)
+    tick_source(app, plan.id, value=False)
+    assert component(app, "sources")["label"] == "Sources: 1 of 2 · 1 being read"
+    assert chosen_sources(app) == {str(waiting.id)}
+    assert "Reading your documents" in texts(app)
+    engine.documents.process(waiting.id)
+    app.run()
+    assert component(app, "sources")["label"] == "Sources: 1 of 2"
+    sources = answered(app, "How many goats grazed beside the quay?")["sources"]
+    assert {source["name"] for source in sources} == {"goats.pdf"}
+
+
+def test_long_lists_of_sources_are_shown_in_parts(
+    app: AppTest, three: tuple[Document, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rag.ui.chat.document_scope.PAGE_ROWS", 1)
+    app.run()
+    app.text_input("source-search").set_value("pdf").run()
+    assert list(source_boxes(app)) == ["All documents", "birds.pdf"]
+    next(button for button in app.button if button.label == "Show 1 more").click().run()
+    assert list(source_boxes(app)) == ["All documents", "birds.pdf", "minutes.pdf"]
 
 
 def test_a_question_that_is_too_long_stays_in_its_field(app: AppTest, engine: RAGEngine) -> None:
@@ -535,7 +727,7 @@ def test_an_upload_is_asked_alone(app: AppTest, engine: RAGEngine) -> None:
     app.run()
     next(button for button in app.button if button.label == "Ask about these").click().run()
     assert not app.exception
-    assert app.multiselect("scope").value == [str(brought.id)]
+    assert chosen_sources(app) == {str(brought.id)}
 
 
 def test_documents_still_being_read_join_the_chat_opened_about_them(app: AppTest, engine: RAGEngine) -> None:
@@ -552,7 +744,7 @@ def test_documents_still_being_read_join_the_chat_opened_about_them(app: AppTest
     app.run()
     next(button for button in app.button if button.label == "Ask about these").click().run()
     chosen = {str(one.id) for one in (birds, goats, sealed, broken)}
-    assert set(app.multiselect("scope").value) == chosen
+    assert chosen_sources(app) == chosen
     assert ":material/schedule: goats\\.pdf: waiting" in texts(app)
     assert ":material/lock: sealed\\.pdf: Needs password" in texts(app)
     engine.documents.process(broken.id)
@@ -560,9 +752,9 @@ def test_documents_still_being_read_join_the_chat_opened_about_them(app: AppTest
     reloaded = AppTest.from_file(str(APP), default_timeout=PATIENCE_SECONDS)
     reloaded.query_params["about"] = app.query_params["about"]
     for page in (open_page(app, "chat"), reloaded.run()):
-        assert set(page.multiselect("scope").value) == chosen
+        assert chosen_sources(page) == chosen
         assert ":material/error: broken\\.pdf: Failed" in texts(page)
-        assert "goats" not in texts(page)
+        assert ":material/schedule: goats" not in texts(page)
     sources = answered(reloaded, "How many goats grazed beside the quay?")["sources"]
     assert {source["name"] for source in sources} == {"goats.pdf"}
     (conversation,) = engine.chats.list()
@@ -589,7 +781,7 @@ def test_selected_documents_that_are_still_read_are_asked_too(app: AppTest, engi
     open_page(app, "library")
     tick(app, plan, waiting)
     next(button for button in app.button if button.label == "Ask about them").click().run()
-    assert set(app.multiselect("scope").value) == {str(plan.id), str(waiting.id)}
+    assert chosen_sources(app) == {str(plan.id), str(waiting.id)}
 
 
 def test_attachments_are_shown_with_their_mail(app: AppTest, engine: RAGEngine) -> None:
@@ -670,6 +862,52 @@ def test_versions_are_compared_side_by_side(app: AppTest, engine: RAGEngine) -> 
     app.button("change-0-1").click().run()
     open_versions(app)  # a click in a dialog closes it here, where the whole page is run
     assert component(app, "compared-viewer")["document"]["id"] == str(first.id)
+
+
+def press(app: AppTest, label: str) -> None:
+    next(button for button in app.button if button.label == label).click().run()
+    assert not app.exception
+    assert not app.error
+
+
+def test_the_library_shows_an_overview_beside_the_pages(app: AppTest, engine: RAGEngine) -> None:
+    report = add(engine, "acme.pdf", pdfs.annual_report("Acme Harbours Ltd"))
+    question = engine.questions.suggestions(report.id)[0]
+    open_page(app, "library")
+    tick(app, report)
+    press(app, "Overview")
+    assert escape("Company report · Acme Harbours Ltd") in texts(app)
+    (improve,) = [button for button in app.button if button.label == "Improve with the model"]
+    assert improve.disabled
+    facts = engine.documents.overview(report.id).facts
+    number = next(number for number, fact in enumerate(facts) if fact.text.startswith("Net income"))
+    app.button(f"overview-fact-{report.id}-{number}").click().run()
+    press(app, "Overview")  # a click in a dialog closes it here, where the whole page is run
+    assert component(app, f"overview-{report.id}")["target"]["page"] == 5
+    assert escape(question) in [button.label for button in app.button]
+
+
+def test_a_model_improves_the_overview_after_its_cost_was_shown(
+    app: AppTest, engine: RAGEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = add(engine)
+    with vendors.vendor("openai") as vendor:
+        monkeypatch.setenv("OPENAI_API_KEY", vendors.KEY)
+        monkeypatch.setenv("OPENAI_BASE_URL", vendor.server.url)
+        open_page(app, "library")
+        tick(app, report)
+        press(app, "Overview")
+        press(app, "Improve with the model")
+        press(app, "Overview")
+        assert "tokens and writes at most" in texts(app)
+        assert vendor.server.bodies == []
+        vendor.server.pieces = [f"- {pdfs.SENTENCES[0]} [S1]\n- Cows can fly [S1]."]
+        press(app, "Write the overview")
+        press(app, "Overview")
+        assert vendor.server.bodies
+    overview = engine.documents.overview(report.id)
+    assert overview.model
+    assert [fact.page_number for fact in overview.facts] == [1]
 
 
 def password(app: AppTest) -> Any:
@@ -764,21 +1002,6 @@ def test_library_is_filtered_and_the_filter_is_saved(app: AppTest, engine: RAGEn
     next(button for button in app.button if button.label == "Clear").click().run()
     app.selectbox("library-filter-status").set_value("Disabled").run()
     assert listed(app, "name") == ["birds.pdf"]
-
-
-def test_scope_is_narrowed_by_tags_and_has_no_disabled_documents(app: AppTest, engine: RAGEngine) -> None:
-    minutes, birds, plan = (
-        add(engine, name, pdfs.plain((text,)))
-        for name, text in (("minutes.pdf", "Ten met."), ("birds.pdf", "Seven herons."), ("plan.pdf", "Nine quays."))
-    )
-    engine.documents.edit(minutes.id, {"tags": ["Council"]})
-    engine.documents.edit(birds.id, {"tags": ["Council"], "disabled": True})
-    open_page(app, "chat")
-    assert set(app.multiselect("scope").options) == {"minutes.pdf", "plan.pdf"}
-    app.multiselect("scope").set_value([str(plan.id)]).run()
-    app.multiselect("scope-filter-tags").set_value(["Council"]).run()
-    assert app.multiselect("scope").options == ["minutes.pdf"]
-    assert not app.exception
 
 
 def test_what_is_chosen_is_a_document_and_is_read_at_the_click(app: AppTest, engine: RAGEngine) -> None:
@@ -964,6 +1187,32 @@ def test_questions_that_the_document_answers_are_suggested_and_asked(app: AppTes
     app.button(key=f"topic-0-{report.id}").click().run()
     assert not app.exception
     assert [one.value for one in app.text if one.value == labels[0]]
+
+
+def test_an_empty_chat_tells_what_its_document_is(app: AppTest, engine: RAGEngine) -> None:
+    report = add(engine, "acme.pdf", pdfs.annual_report("Acme Harbours Ltd"))
+    open_page(app, "chat")
+    facts = engine.documents.overview(report.id).facts
+    shown = [button.label for button in app.button if button.key and button.key.startswith(f"fact-{report.id}")]
+    assert [escape(fact.text) in label for fact, label in zip(facts, shown, strict=True)] == [True] * len(facts)
+    assert escape("Company report · Acme Harbours Ltd") in texts(app)
+    number = next(number for number, fact in enumerate(facts) if fact.text.startswith("Net income"))
+    app.button(key=f"fact-{report.id}-{number}").click().run()
+    app.run()
+    assert not app.exception
+    viewer = component(app, "viewer")
+    assert viewer["target"]["page"] == facts[number].page_number == 5
+    assert lit(viewer)[0]["kind"] == "quote"
+
+
+def test_an_empty_chat_about_several_documents_has_a_line_for_each(app: AppTest, engine: RAGEngine) -> None:
+    add(engine)
+    add(engine, "acme.pdf", pdfs.annual_report("Acme Harbours Ltd"))
+    open_page(app, "chat")
+    lines_shown = [caption.value for caption in app.caption if caption.value.startswith("**")]
+    assert [line.split("**")[1] for line in lines_shown] == [escape("acme.pdf"), escape("minutes.pdf")]
+    assert escape("Company report · Acme Harbours Ltd") in lines_shown[0]
+    assert not [button for button in app.button if button.key and button.key.startswith("fact-")]
 
 
 def test_among_several_documents_suggested_questions_name_theirs(app: AppTest, engine: RAGEngine) -> None:

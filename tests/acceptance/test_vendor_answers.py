@@ -177,15 +177,18 @@ def test_an_answer_at_its_length_limit_says_so_and_is_not_kept(desk: Desk) -> No
 
 
 def test_a_follow_up_is_searched_as_the_vendor_restates_it(desk: Desk) -> None:
-    desk.vendor.server.pieces = ["When does the harvest ", "of pears begin?"]
+    restated = "When does the harvest of pears begin?"
+    plan = json.dumps({"question": restated, "searches": [{"text": "harvest of pears", "documents": []}]})
+    is_small = desk.vendor.name == "openai_compatible"  # which plans no searches
+    desk.vendor.server.replies.append(restated if is_small else plan)
     history = [
         {"role": "user", "content": "What grows in the orchard?"},
         {"role": "assistant", "content": "Eleven kinds of pears [S1]."},
     ]
     before = len(desk.vendor.server.requests)
     response = desk.engine.answer({"question": "And when does it begin?", "history": history})
-    assert len(desk.vendor.server.requests) == before + 2
     assert "Eleven kinds of pears ." in "".join(_texts(desk.vendor.server.bodies[before]))
+    assert response.question == restated
     assert (response.nearest or response.contexts)[0].document_name == "orchard.pdf"
 
 

@@ -274,5 +274,6 @@ def test_little_room_leaves_out_the_last_sources(desk: Desk) -> None:
     desk.says("Many [S1].")
     for tokens in (600, 6000):
         desk.engine.answer({"question": QUESTION, "indexName": "ships", "options": {"maxContextTokens": tokens}})
-    small, large = (str(body["messages"]).count("[Source:") for body in desk.server.bodies)
+    sources = [str(body["messages"]).count("[Source:") for body in desk.server.bodies]
+    small, large = filter(None, sources)  # a plan of searches is made of none
     assert 1 <= small < large

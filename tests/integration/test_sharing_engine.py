@@ -141,6 +141,9 @@ Call = Callable[[RAGEngine, Document], object]
 REACHES: dict[str, Call] = {
     "documents.get": lambda e, d: e.documents.get(d.id),
     "documents.retry": lambda e, d: e.documents.retry(d.id),
+    "documents.overview": lambda e, d: e.documents.overview(d.id),
+    "documents.improve_overview": lambda e, d: e.documents.improve_overview(d.id),
+    "documents.estimate_overview": lambda e, d: e.documents.estimate_overview(d.id),
     "documents.process": lambda e, d: e.documents.process(d.id, again=True),
     "documents.unlock": lambda e, d: e.documents.unlock(d.id, "password"),
     "documents.cancel": lambda e, d: e.documents.cancel([d.id]),

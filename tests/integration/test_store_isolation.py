@@ -31,6 +31,7 @@ from rag.types import (
     EmbeddingSpace,
     Filters,
     Job,
+    KeyFacts,
     Landmark,
     LinkRequest,
     Matrix,
@@ -115,6 +116,8 @@ def make_world(db: Store, connection: psycopg.Connection[Any]) -> World:
     owner = Owner.of(db, VICTIM)
     document = owner.ready("secret.pdf", [TEXT, "more text"], source=SOURCE)
     owner.fill(document, [TEXT, "more text"], front=TEXT, landmarks=[LANDMARK])
+    read_at = db.of(VICTIM).documents.get(document.id).indexed_at
+    assert db.of(VICTIM).documents.keep_key_facts(document.id, KeyFacts(model="mine", made_at=NOW), read_at)
     trashed = owner.ready("old.pdf", ["old text"])
     db.of(VICTIM).documents.trash([trashed.id])
     blank = make_parsed(["a secret blank"])
@@ -443,6 +446,10 @@ CASES |= {
     "documents.page_labels": lambda w, user: w.db.of(user).documents.page_labels([(w.document.id, 1)]),
     "documents.names": lambda w, user: w.db.of(user).documents.names(w.document.id),
     "documents.subjects": lambda w, user: w.db.of(user).documents.subjects(Scope(index_id=w.owner.index.id)),
+    "documents.key_facts": lambda w, user: w.db.of(user).documents.key_facts(w.document.id),
+    "documents.keep_key_facts": lambda w, user: w.db.of(user).documents.keep_key_facts(
+        w.document.id, KeyFacts(model="theirs", made_at=NOW), w.db.of(VICTIM).documents.get(w.document.id).indexed_at
+    ),
     "documents.edit": lambda w, user: w.db.of(user).documents.edit(w.document.id, DocumentEdit(title="theirs")),
     "documents.tag": lambda w, user: w.db.of(user).documents.tag([w.document.id], added=["theirs"], removed=["mine"]),
     "documents.tags": lambda w, user: w.db.of(user).documents.tags(w.owner.index.id),
@@ -645,6 +652,7 @@ def test_the_owner_gets_everything(world: World) -> None:
             "attachments.outermost",
             "documents.names",
             "documents.subjects",
+            "documents.key_facts",
             "documents.tags",
         ),
         *("saved_filters.get", "saved_filters.list", "shares.list", "answer_links.list", "audit.list"),

@@ -29,7 +29,8 @@ class Desk:
         """Ask, and return the sources that the model was given."""
         asked = len(self.server.bodies)
         self.engine.answer({"question": question, "options": {"use_cache": False}, **request})
-        return str(self.server.bodies[asked]["messages"][-1]["content"])
+        texts = [str(body["messages"][-1]["content"]) for body in self.server.bodies[asked:]]
+        return next(text for text in texts if text.startswith("Sources:"))  # behind a plan of searches, if any
 
 
 def pages(prompt: str) -> list[tuple[str, str]]:

@@ -230,9 +230,8 @@ def test_a_row_without_a_mark_is_cited_in_its_last_cell() -> None:
     assert [sentence.support for sentence in response.sentences] == [None, Support.SUPPORTED]
 
 
+REFUSALS = [prompts.NOT_FOUND_SENTINEL, "I don’t know from the provided documents"]
 UNGROUNDED = [
-    prompts.NOT_FOUND_SENTINEL,
-    "I don’t know from the provided documents",
     "",
     "Revenue was 9 billion.",
     "Revenue was 9 billion [S7].",
@@ -256,7 +255,19 @@ def test_without_grounding_the_documents_answer_themselves(reply: str) -> None:
     assert {sentence.support for sentence in response.sentences} == {Support.QUOTED}
 
 
-@pytest.mark.parametrize("reply", UNGROUNDED)
+@pytest.mark.parametrize("reply", REFUSALS)
+def test_a_strong_model_s_refusal_stands_and_a_small_one_s_gives_way(
+    reply: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, response = ask(reply)
+    assert (response.status, response.model) == ("insufficient_context", "scripted-1")
+    assert response.nearest[0] == REPORT
+    monkeypatch.setattr(providers, "is_small", lambda llm: True)
+    _, response = ask(reply)
+    assert (response.status, response.model) == ("ok", EXTRACTIVE_MODEL)
+
+
+@pytest.mark.parametrize("reply", [*REFUSALS, *UNGROUNDED])
 def test_without_grounding_and_an_extract_the_answer_is_the_refusal_and_the_nearest_passages(reply: str) -> None:
     _, response = ask(reply, question=UNANSWERED)
     assert (response.status, response.model) == ("insufficient_context", "scripted-1")
@@ -267,6 +278,7 @@ def test_without_grounding_and_an_extract_the_answer_is_the_refusal_and_the_near
 
 def test_an_unlikely_extract_does_not_replace_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(types, "LIKELY_THRESHOLD", 0.7)
+    monkeypatch.setattr(providers, "is_small", lambda llm: True)
     question = "What was shipping revenue of the harbour?"  # the extract says half of it
     assert ask(prompts.NOT_FOUND_SENTINEL, question=question)[1].status == "insufficient_context"
     assert ask("", question=question)[1].model == EXTRACTIVE_MODEL

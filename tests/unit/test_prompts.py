@@ -14,6 +14,10 @@ def placeholders(template: str) -> set[str]:
     [
         (prompts.ANSWER_SYSTEM, {"not_found"}),
         (prompts.ANSWER_USER, {"context", "question"}),
+        (prompts.ANSWER_PART_USER, {"number", "count", "not_found", "context", "question"}),
+        (prompts.ANSWER_MERGE_SYSTEM, {"not_found"}),
+        (prompts.ANSWER_MERGE_USER, {"notes", "question"}),
+        (prompts.PART_NOTES, {"number", "count", "places", "text"}),
         (prompts.CONTEXT_ITEM, {"citation_id", "name", "pages", "line_start", "line_end", "text"}),
         (prompts.CONTEXT_PAGE, {"number"}),
         (prompts.CONDENSE_QUESTION, {"history", "question"}),

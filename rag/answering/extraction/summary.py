@@ -196,9 +196,8 @@ def key_sentences(
     `vectors`. Headers, tables, contents and references are left out. Time is linear in chunks; a bounded number of them
     is read sentence by sentence.
     """
-    repeated = _repeated(chunks)
-    told = [chunk for chunk in chunks if not _BESIDE.search((chunk.section or "").rsplit(SECTION_SEPARATOR, 1)[-1])]
-    told = [chunk for chunk in told if chunk.id in vectors]
+    repeated = repeated_lines(chunks)
+    told = [chunk for chunk in chunks if chunk.id in vectors and not is_beside(chunk.section)]
     if not told:
         return []
     sections = main_sections(told, min(MAX_SECTIONS, limit))
@@ -213,7 +212,7 @@ def key_sentences(
         opening = list[KeySentence]()
         if not chosen:  # the document's first sentence that stands for itself
             told_here = (sentence for chunk in own for sentence in _sentences(chunk, name, repeated))
-            alone = (sentence.key for sentence in told_here if not _DEPENDENT.match(sentence.text))
+            alone = (sentence.key for sentence in told_here if not is_dependent(sentence.text))
             opening = [*itertools.islice(alone, 1)]
         known = {one_line(_text(key)) for key in (*chosen, *opening)}
         taken = opening + _best(sentences, quota - len(opening), known)
@@ -230,16 +229,27 @@ def _mean(vectors: Sequence[Any]) -> Any:
     return mean / max(float(np.linalg.norm(mean)), 1e-9)
 
 
-def _repeated(chunks: Sequence[types.Chunk]) -> frozenset[str]:
+def is_beside(section: str | None) -> bool:
+    """Return whether a section belongs to a document but not to its content, such as its references."""
+    return _BESIDE.search((section or "").rsplit(SECTION_SEPARATOR, 1)[-1]) is not None
+
+
+def is_dependent(text: str) -> bool:
+    """Return whether a sentence depends on the one before: "However, this …"."""
+    return _DEPENDENT.match(text) is not None
+
+
+def repeated_lines(chunks: Sequence[types.Chunk]) -> frozenset[str]:
     """Return lines, with digits masked, that occur on several pages."""
     pages: dict[str, set[int]] = {}
     for chunk in chunks:
         for line in chunk.lines:
-            pages.setdefault(_plain(line.text), set()).add(line.page_number)
+            pages.setdefault(plain_line(line.text), set()).add(line.page_number)
     return frozenset(text for text, on in pages.items() if len(on) >= REPEATED)
 
 
-def _plain(text: str) -> str:
+def plain_line(text: str) -> str:
+    """Return a line as it is compared with those of other pages."""
     return re.sub(r"\d+", "0", " ".join(text.split()).lower())
 
 
@@ -247,16 +257,17 @@ def _sentences(chunk: types.Chunk, section: str, repeated: frozenset[str]) -> li
     sentences: list[_Sentence] = []
     for unit in split_passage(types.Passage(document_id=chunk.document_id, lines=chunk.lines)):
         text = one_line(chunk.text[unit.span.start : unit.span.end])
-        if unit.kind is not types.BlockKind.TEXT or unit.is_boilerplate or unit.cells or not _states_something(text):
+        if unit.kind is not types.BlockKind.TEXT or unit.is_boilerplate or unit.cells or not states_something(text):
             continue
-        if any(_plain(line.text) in repeated for line in chunk.lines_of(*unit.span)):
+        if any(plain_line(line.text) in repeated for line in chunk.lines_of(*unit.span)):
             continue
         words = tuple(term_weights.content_words(text))
         sentences.append(_Sentence(KeySentence(chunk, unit.span, section), text, words, len(sentences)))
     return sentences
 
 
-def _states_something(text: str) -> bool:
+def states_something(text: str) -> bool:
+    """Return whether a text is a whole sentence of its document's content."""
     solid = text.replace(" ", "")
     return (
         MIN_CHARS <= len(text) <= MAX_CHARS
@@ -283,7 +294,7 @@ def _best(sentences: Sequence[_Sentence], limit: int, known: set[str]) -> list[K
         # the weight in the centroid over the root of the length, so that length does not decide
         score = sum(centroid.get(word, 0.0) for word in set(sentence.words)) / math.sqrt(len(sentence.words) or 1)
         score *= 1 + POSITION_BONUS / (1 + sentence.position)
-        scores[row] = score * (DEPENDENT_WEIGHT if _DEPENDENT.match(sentence.text) else 1.0)
+        scores[row] = score * (DEPENDENT_WEIGHT if is_dependent(sentence.text) else 1.0)
         for word in sentence.words:
             vectors[row, places[word]] += weights[word]
     scores = scores / max(float(scores.max()), 1e-9)
@@ -362,7 +373,17 @@ def _weight(name: str, place: float) -> float:
     """Return a section's weight by its name and relative position (0..1)."""
     first, last = EARLINESS
     earliness = first + (last - first) * place
-    return earliness * (TELLING if _TELLING.match(name) else APPENDED if _APPENDED.match(name) else 1.0)
+    return earliness * (TELLING if is_telling(name) else APPENDED if is_appended(name) else 1.0)
+
+
+def is_telling(heading: str) -> bool:
+    """Return whether a heading stands over what a document comes to: "Summary", "Results"."""
+    return _TELLING.match(heading) is not None
+
+
+def is_appended(heading: str) -> bool:
+    """Return whether a heading begins an appendix."""
+    return _APPENDED.match(heading) is not None
 
 
 def quotas(weights: Sequence[float], limit: int, most: float = math.inf) -> list[int]:

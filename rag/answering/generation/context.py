@@ -65,6 +65,13 @@ class Context(NamedTuple):
     sources: tuple[Source, ...]
     text: str
 
+    @classmethod
+    def of(cls, sources: Sequence[Source]) -> "Context":
+        """Present the sources; those of a document stand together."""
+        documents = [*dict.fromkeys(source.hit.passage.document_id for source in sources)]
+        grouped = sorted(sources, key=lambda source: documents.index(source.hit.passage.document_id))
+        return cls(tuple(sources), "\n".join(map(format_source, grouped)))
+
     @property
     def hits(self) -> dict[str, types.Hit]:
         """The hits by their ids."""
@@ -77,18 +84,20 @@ def default_budget(llm: "LLM | None") -> int:
     return LARGE_BUDGET_TOKENS if is_large else CONTEXT_BUDGET_TOKENS
 
 
-def build_context(hits: Iterable[types.Hit], *, budget_tokens: int = CONTEXT_BUDGET_TOKENS) -> Context:
-    """Return the best `hits` as sources S1, S2 …, in order.
+def build_context(
+    hits: Iterable[types.Hit], *, budget_tokens: int | None = CONTEXT_BUDGET_TOKENS, first: int = 1
+) -> Context:
+    """Return the best `hits` as sources S1, S2 …, or from the number `first` on, in order.
 
     Lines of earlier sources are not repeated, nor are running headers and footers of other pages; a hit without other
     lines is left out. If everything fits into the budget, counted in the embedded model's tokens, what continues on
     another page stands with that page, where that is a source too. Otherwise a source that is too long for its share
-    is cut around its chunk. In the text the sources of a document stand together.
+    is cut around its chunk. In the text the sources of a document stand together. Without a budget everything fits.
     """
     hits = list(hits)
     running = _running_lines(hits)
-    fits = sum(map(_tokens, hits)) <= budget_tokens
-    sharing = 1 if fits else min(FAIR_SOURCES, len(hits))
+    fits = budget_tokens is None or sum(map(hit_tokens, hits)) <= budget_tokens
+    sharing = min(FAIR_SOURCES, len(hits))
     main_pages = [hit.chunk.main_page for hit in hits]  # computed once: it reads all lines of the chunk
     at_home = {
         _key(hit, line, ())
@@ -98,7 +107,7 @@ def build_context(hits: Iterable[types.Hit], *, budget_tokens: int = CONTEXT_BUD
     }
     sources: list[Source] = []
     seen: set[tuple[object, ...]] = set()
-    room = budget_tokens
+    room = budget_tokens or 0
     for hit, main_page in zip(hits, main_pages, strict=True):
         lines = [
             line
@@ -108,16 +117,16 @@ def build_context(hits: Iterable[types.Hit], *, budget_tokens: int = CONTEXT_BUD
         ]
         if not any(line.text.strip() for line in lines):
             continue
-        if sources and room < MIN_SOURCE_TOKENS and not fits:
-            break
-        share = min(max(room // max(sharing - len(sources), 1), MIN_SHARE_TOKENS), room)
-        source = _fit(Source(f"S{len(sources) + 1}", hit, tuple(lines)), share)
+        source = Source(f"S{first + len(sources)}", hit, tuple(lines))
+        if not fits:
+            if sources and room < MIN_SOURCE_TOKENS:
+                break
+            share = min(max(room // max(sharing - len(sources), 1), MIN_SHARE_TOKENS), room)
+            source = _fit(source, share)
+            room -= providers.count_tokens(format_source(source))
         sources.append(source)
         seen.update(_key(hit, line, running) for line in source.lines)
-        room -= providers.count_tokens(format_source(source))
-    documents = [*dict.fromkeys(source.hit.passage.document_id for source in sources)]
-    grouped = sorted(sources, key=lambda source: documents.index(source.hit.passage.document_id))
-    return Context(tuple(sources), "\n".join(map(format_source, grouped)))
+    return Context.of(sources)
 
 
 def build_fitting_context(
@@ -143,14 +152,14 @@ def with_whole_documents(
 
     A document stands where its best hit stood, one without hits at the end. Nothing that was found is left out for it.
     """
-    room = budget_tokens - sum(map(_tokens, hits))
+    room = budget_tokens - sum(map(hit_tokens, hits))
     whole: dict[uuid.UUID, list[types.Hit]] = {}
     for pages in documents:
         document_id = pages[0].passage.document_id
         own = [hit for hit in hits if hit.passage.document_id == document_id]
-        left = room + sum(map(_tokens, own))
+        left = room + sum(map(hit_tokens, own))
         for page in pages:
-            left -= _tokens(page)
+            left -= hit_tokens(page)
             if left < 0:
                 break
         else:
@@ -187,7 +196,8 @@ def _key(hit: types.Hit, line: types.Line, running: Collection[tuple[uuid.UUID, 
     return hit.passage.document_id, line.number, line.text
 
 
-def _tokens(hit: types.Hit) -> int:
+def hit_tokens(hit: types.Hit) -> int:
+    """Return the tokens of a hit as it is given to the model."""
     return providers.count_tokens(format_source(Source("S1", hit, hit.passage.lines)))
 
 

@@ -30,6 +30,9 @@ Search = Annotated[
 MAX_ZOOM_PIXELS = 20_000_000
 """Maximum size of a page image; a larger zoom is reduced."""
 
+ANY_MODEL = types.GenerationOptions()
+"""The language model of the settings."""
+
 router = APIRouter(tags=["documents"])
 
 
@@ -215,6 +218,28 @@ def diff(
     """Compare a document with another version, paragraph by paragraph, with pages and boxes."""
     older = against or sender.engine.versions.before(document_id).id
     return sender.engine.versions.diff(older, document_id)
+
+
+@router.get("/documents/{document_id}/overview")
+def get_overview(sender: Reader, document_id: uuid.UUID) -> types.DocumentOverview:
+    """Get what a document is, about whom, its key facts with pages and boxes, and questions to ask it."""
+    return sender.engine.documents.overview(document_id)
+
+
+@router.post("/documents/{document_id}/overview")
+def improve_overview(
+    sender: Writer, document_id: uuid.UUID, body: types.GenerationOptions = ANY_MODEL
+) -> types.DocumentOverview:
+    """Have a language model write the key facts of a document; those that their quotes do not prove are left out."""
+    return sender.engine.documents.improve_overview(document_id, body)
+
+
+@router.post("/documents/{document_id}/overview/estimate")
+def estimate_overview(
+    sender: Reader, document_id: uuid.UUID, body: types.GenerationOptions = ANY_MODEL
+) -> types.OverviewEstimate:
+    """Estimate the tokens and the cost of an overview by a language model; none is called."""
+    return sender.engine.documents.estimate_overview(document_id, body)
 
 
 @router.get("/documents/{document_id}/chunks")

@@ -126,7 +126,8 @@ def _to_text(event: types.AnswerEvent, to_body: Callable[[types.AnswerResponse],
         yield _event("token", {"text": event.text})
     elif isinstance(event, types.AnswerStage):
         so_far = {"soFar": to_body(event.so_far)} if event.so_far else {}
-        yield _event("stage", {"name": event.name, "seconds": event.seconds, **so_far})
+        parts = {"parts": event.parts, "partsRead": event.parts_read} if event.parts else {}
+        yield _event("stage", {"name": event.name, "seconds": event.seconds, **parts, **so_far})
     else:
         yield _event("answer", to_body(event))
 

@@ -1,7 +1,7 @@
 """`pagelight ask`: print an answer with its citations."""
 
 from collections.abc import Iterable
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.live import Live
@@ -16,6 +16,13 @@ from rag.contract import AnswerBody
 ModelName = Annotated[
     str | None, typer.Option("--model", metavar="PROVIDER[:MODEL]", help="The model that writes; “extractive” quotes.")
 ]
+Reading = Annotated[
+    Literal["auto", "passages", "whole"],
+    typer.Option(
+        help="Read all pages part by part (whole), only the best passages, or all pages where a question about a whole "
+        "document needs it and that takes little more than usual (auto)."
+    ),
+]
 
 
 @takes_retrieval()
@@ -26,6 +33,7 @@ def ask(
     documents: DocumentNames = None,
     retrieval: types.RetrievalOptions,
     model: ModelName = None,
+    reading: Reading = "auto",
     as_json: AsJson = False,
 ) -> None:
     """Answer a question from the documents, with a source for each claim.
@@ -34,6 +42,7 @@ def ask(
 
         pagelight ask "What were net sales in 2023?"
         pagelight ask "Who may terminate?" --document contract.pdf --json
+        pagelight ask "List all obligations of the tenant" --document lease.pdf --reading whole
     """
     with open_engine(index_name) as engine:
         options = name_lookup.restrict(engine, index_name, documents, retrieval)
@@ -43,6 +52,7 @@ def ask(
             question=question,
             retrieval=options,
             generation=generation(model),
+            options=types.AnswerOptions(reading=reading),
         )
         response = _last_event(engine.questions.stream(request), quiet=as_json)
     if as_json:
@@ -70,6 +80,8 @@ def _last_event(events: Iterable[types.AnswerEvent], *, quiet: bool) -> types.An
             for last in events:
                 if isinstance(last, types.AnswerToken):
                     live.update(text.append(last.text))
+                elif isinstance(last, types.AnswerStage) and last.parts:
+                    live.update(Text(f"Reading … {last.parts_read} of {last.parts} parts", style="dim"))
                 elif isinstance(last, types.AnswerStage) and last.seconds:
                     live.update(Text(f"Reading … about {last.seconds:.0f} s on this machine", style="dim"))
     if not isinstance(last, types.AnswerResponse):

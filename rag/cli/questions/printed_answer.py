@@ -24,6 +24,8 @@ def print_answer(response: types.AnswerResponse) -> None:
     _print_text(response)
     if response.hint:
         output.print_text(response.hint, style="bold")
+    if response.reading:
+        output.print_text(reading_text(response.reading), style="dim")
     if summary := summary_of(response):
         output.print_text(f"\n{summary}", style="bold")
     for number, sentence in enumerate(response.sentences):
@@ -47,6 +49,17 @@ def print_answer(response: types.AnswerResponse) -> None:
             output.print_text("\nAsk one of these:")
         for question in response.follow_ups:
             output.print_text(f"  {question}")
+
+
+def reading_text(reading: types.WholeReading) -> str:
+    """Say what was read whole, or what that would take."""
+    if reading.is_done:
+        return f"Read: {reading.pages:,} pages in {reading.parts} parts."
+    price = "no price known" if reading.cost_usd is None else f"about ${reading.cost_usd:.2f}"
+    return (
+        f"From the best passages. To read all {reading.pages:,} pages in {reading.parts} parts takes about "
+        f"{reading.rounded_tokens:,} tokens ({price}): add --reading whole."
+    )
 
 
 def _print_text(response: types.AnswerResponse) -> None:

@@ -10,6 +10,7 @@ from rag import errors, ingestion, types, vocabulary
 from rag.engine import matrices
 from rag.engine.library.files import Attachments
 from rag.engine.models import DEFAULT_AUTH, DEFAULT_PROVIDER_OPTIONS
+from rag.engine.questions.overviews import Overviews
 from rag.engine.workspace import Workspace
 from rag.messages import N_
 from rag.store.jobs.scheduling import MAX_ATTEMPTS
@@ -69,7 +70,7 @@ class DocumentReader:
                 document = documents.get(document_id)
                 on_progress(document.status, document.progress.done, document.progress.total)
                 time.sleep(POLL_SECONDS)
-        return self._refill_matrices(document_id)
+        return self._conclude(document_id)
 
     def step(self, document_id: uuid.UUID, lane: types.Lane, is_stopping: IsCancelled, attempts: int) -> None:
         """Do the work of one lane for a locked document; failures are recorded on it, not raised.
@@ -78,7 +79,7 @@ class DocumentReader:
         `is_stopping` returns True, the document stays where it is.
         """
         self._run(document_id, lane, is_stopping=is_stopping, attempts=attempts)
-        self._refill_matrices(document_id)
+        self._conclude(document_id)
 
     def read_pictures(self, document_id: uuid.UUID) -> types.Document:
         """Add the text in a ready document's pictures. It stays searchable meanwhile.
@@ -107,7 +108,7 @@ class DocumentReader:
         parsed = ingestion.from_blocks(document, blocks)
         with self._recorded_failures(document_id):
             self._with_ingestion(document, lambda into: into.index(document, parsed))
-        return self._refill_matrices(document_id)
+        return self._conclude(document_id)
 
     def give_up(self, document_id: uuid.UUID) -> None:
         """Record that reading the document ended its worker too often."""
@@ -161,10 +162,12 @@ class DocumentReader:
         with contextlib.suppress(errors.Error), self._recorded_failures(document_id, is_stopping, attempts):
             self._with_ingestion(document, work)
 
-    def _refill_matrices(self, document_id: uuid.UUID) -> types.Document:
-        """Refill the matrices of a document that is ready; a failure to start that does not fail the document."""
+    def _conclude(self, document_id: uuid.UUID) -> types.Document:
+        """Choose the key facts of a document that is ready and refill its matrices; failures do not fail it."""
         document = self._workspace.store.documents.get(document_id)
         if document.status is types.DocumentStatus.READY:
+            with contextlib.suppress(errors.Error):
+                Overviews(self._workspace).facts(document)
             with contextlib.suppress(errors.Error):
                 matrices.refill(self._workspace, lineage_id=document.lineage_id or document.id)
         return document

@@ -10,6 +10,7 @@ from rag import errors, ingestion, tracing, types
 from rag.engine.ingestion.document_reader import DocumentReader
 from rag.engine.library.files import Attachments, FileContent, Originals, as_file, display_name, sha256_of
 from rag.engine.library.saved_filters import resolve_filters
+from rag.engine.questions.overviews import Overviews
 from rag.engine.request_parsing import parse
 from rag.engine.workspace import Workspace
 from rag.messages import N_
@@ -17,6 +18,8 @@ from rag.providers import WebDownloader
 
 NO_FILTERS = types.Filters()
 EVERYTHING = types.DocumentQuery()
+ANY_MODEL = types.GenerationOptions()
+"""The language model of the settings."""
 
 
 class _Tagging(types.Model):
@@ -229,6 +232,33 @@ class Documents:
             return document
         with tracing.span("queue", document=document.id):
             return self._workspace.enqueue(document.id)
+
+    # --- overview ---
+
+    def overview(self, document_id: uuid.UUID) -> types.DocumentOverview:
+        """Return what a document is, its key facts with their places, and questions for it. Raises NotFoundError."""
+        return Overviews(self._workspace).get(document_id)
+
+    def improve_overview(
+        self, document_id: uuid.UUID, generation: types.GenerationOptions | Mapping[str, Any] = ANY_MODEL
+    ) -> types.DocumentOverview:
+        """Have a language model write the key facts, of which those are kept that their quotes prove.
+
+        Raises:
+            errors.NotFoundError: there is no such document.
+            errors.ConfigError: no language model is set up.
+            errors.ConflictError: the document is not read yet, or was read again meanwhile.
+            errors.ForbiddenError: the document is shared for reading only.
+            errors.ProviderError: the model refuses or is down.
+            errors.GroundingError: the document proves nothing of what the model wrote.
+        """
+        return Overviews(self._workspace).improve(document_id, parse(types.GenerationOptions, generation))
+
+    def estimate_overview(
+        self, document_id: uuid.UUID, generation: types.GenerationOptions | Mapping[str, Any] = ANY_MODEL
+    ) -> types.OverviewEstimate:
+        """Return the tokens and the cost of `improve_overview`; raises as that, but no model is called."""
+        return Overviews(self._workspace).estimate(document_id, parse(types.GenerationOptions, generation))
 
     # --- metadata ---
 

@@ -64,7 +64,10 @@ class Export:
             _write_lines(
                 folder / "documents.jsonl",
                 (
-                    _document(index, document, None if document.id in missing else name)
+                    {
+                        **_document(index, document, None if document.id in missing else name),
+                        "keyFacts": store.documents.key_facts(document.id),
+                    }
                     for (index, document), name in zip(documents, names, strict=True)
                 ),
             )

@@ -31,6 +31,7 @@ from rag.answering.generation.model_answer import (
     prompt_messages,
     stream_visible,
 )
+from rag.answering.generation.part_reading import PartReader
 from rag.answering.text.markup import plain_text
 from rag.answering.verification import citations
 from rag.answering.verification.citations import is_refusal
@@ -44,6 +45,7 @@ from rag.engine.questions.document_mentions import find_mentions
 from rag.engine.questions.search import Search, whole_documents
 from rag.engine.questions.suggestions import Suggestions
 from rag.engine.questions.understanding import Understanding, UnderstoodQuestion
+from rag.engine.questions.whole_reading import Plan, WholeReading
 from rag.engine.request_parsing import request_key_errors
 from rag.engine.workspace import Workspace
 from rag.ingestion.language_detection import detect
@@ -99,9 +101,10 @@ class Answerer:
         self.llm = llm
         self.stop = stop
         self.read_documents = read_documents
-        self._understanding = Understanding(workspace, index, request)
+        self._understanding = Understanding(workspace, index, self.request)
         self._understood: UnderstoodQuestion | None = None
         self._whole_question = request.question  # of which this may be the part for one document, without its name
+        self._reading: types.WholeReading | None = None
         self._started = time.perf_counter()
         if tools is not None:
             self.tools = tools
@@ -155,10 +158,8 @@ class Answerer:
         answer = final_answer(self._stream_understood(understood))
         if answer.status != "ok":  # it may be about something else
             other = Answerer(self.workspace, self.index, understood.elsewhere, stop=self.stop, tools=self.tools)
-            elsewhere = final_answer(other.stream())
-            if elsewhere.status == "ok":
-                rewritten = understood.complete if understood.is_rewritten else None
-                answer = elsewhere.model_copy(update={"question": rewritten})
+            rewritten = understood.complete if understood.is_rewritten else None
+            answer = final_answer(other.stream()).model_copy(update={"question": rewritten})
         return single_answer(answer)
 
     def _stream_understood(self, understood: UnderstoodQuestion) -> Events:
@@ -169,6 +170,10 @@ class Answerer:
                 events = self.composite.events(question)
             elif providers.is_small(self.llm):  # small models take other rows, and compute wrongly
                 events = self.composite.computed_figure(question)
+            elif plan := WholeReading(self.workspace, self.index, self.llm, self.options).plan(understood):
+                self._reading = plan.told
+                if plan.choice != "offer":
+                    return self._finish(understood, self._read_whole(question, plan), self.generation.auth)
             if events:
                 return self._finish(understood, events, self.request.auth)
             query = retrieval.Query(question, passage_text=understood.passage_text)
@@ -250,27 +255,35 @@ class Answerer:
         elif self.llm is None:
             draft = yield from self._extract(question, context, rewritings)
         else:
-            grounder = Grounder(
-                context.hits,
-                locate=self.tools.locate,
-                reranker=self.tools.reranker,
-                judge=self.tools.judge,
-                prompted=Prompted(question, context.text),
-            )
             output = yield from self._write(self.llm, question, context)
-            yield types.AnswerStage(name="checking")
-            with tracing.span("attribute"):  # sentences get the sources that they cite, or else one that says it
-                answer = grounder.attribute(citations.parse_filtered(output.text, output.quotes))
-            draft = self._verify(answer, output, grounder, context)
-            if grounder.leaves_open(answer.claims, answer.text):
-                so_far = self._decide(draft, hits, started)
-                if so_far.citations:
-                    yield types.AnswerStage(name="judging", so_far=so_far)
-                if not self.stop():
-                    draft = self._verify(answer, output, grounder, context, by_meaning=True)
+            draft = yield from self._check(question, context, output, hits, started)
             if not self._holds(draft):
                 draft = self._quoted_instead(draft, question, hits, rewritings)
         yield self._decide(draft, hits, started)
+
+    def _read_whole(self, question: str, plan: Plan) -> Events:
+        """Yield the events of an answer from all pages: of one prompt, or of notes on its parts; or ask back."""
+        if plan.choice == "ask":
+            yield from single_answer(plan.asked_back())
+            return
+        started, self.llm, self.generation = time.perf_counter(), plan.llm, plan.generation
+        if len(plan.parts) == 1:
+            context = plan.parts[0].context
+            output = yield from self._write(plan.llm, question, context)
+            hint = None
+        else:
+            read = yield from PartReader(self._writer(plan.llm), question, plan.parts).read()
+            output, context, hint = read.output, read.context, read.hint
+            self._reading = plan.reading.model_copy(
+                update={"is_done": not output.ending.stopped, "unread": read.unread}
+            )
+        draft = yield from self._check(question, context, output, (), started)
+        hits: Sequence[types.Hit] = ()
+        if not self._holds(draft) and not draft.stopped:
+            hits = self.search.run(retrieval.Query(question)).results
+            draft = self._quoted_instead(draft, question, hits, ())
+        hints = "\n".join(filter(None, (hint, draft.hint)))
+        yield self._decide(draft.model_copy(update={"hint": hints or None}), hits, started)
 
     # --- choose the sources -------------------------------------------------------------------------
 
@@ -310,9 +323,35 @@ class Answerer:
         prompt = prompt_messages(llm, question, context.text)
         if seconds := providers.reading_seconds(llm, count_tokens(prompt)):
             yield types.AnswerStage(name="reading", seconds=seconds)
-        writer = Writer(llm, self.generation, self.tools.memory if self.options.use_cache else None, self.stop)
+        writer = self._writer(llm)
         written = tracing.streaming("model", lambda: writer.write(prompt), model=self.model)
         return (yield from stream_visible(written, context.hits))
+
+    def _writer(self, llm: "LLM") -> Writer:
+        return Writer(llm, self.generation, self.tools.memory if self.options.use_cache else None, self.stop)
+
+    def _check(
+        self, question: str, context: Context, output: Output, hits: Sequence[types.Hit], started: float
+    ) -> Generator[types.AnswerStage, None, types.AnswerResponse]:
+        """Yield what is done, with the answer while it is judged by meaning; return what is written with verdicts."""
+        grounder = Grounder(
+            context.hits,
+            locate=self.tools.locate,
+            reranker=self.tools.reranker,
+            judge=self.tools.judge,
+            prompted=Prompted(question, context.text),
+        )
+        yield types.AnswerStage(name="checking")
+        with tracing.span("attribute"):  # sentences get the sources that they cite, or else one that says it
+            answer = grounder.attribute(citations.parse_filtered(output.text, output.quotes))
+        draft = self._verify(answer, output, grounder, context)
+        if grounder.leaves_open(answer.claims, answer.text):
+            so_far = self._decide(draft, hits, started)
+            if so_far.citations:
+                yield types.AnswerStage(name="judging", so_far=so_far)
+            if not self.stop():
+                draft = self._verify(answer, output, grounder, context, by_meaning=True)
+        return draft
 
     def _verify(
         self,
@@ -431,16 +470,17 @@ class Answerer:
     ) -> types.AnswerResponse:
         """Return what the sources say themselves in place of a model's `draft` that does not hold.
 
-        A refusal may be right: only a likely extract replaces it. An empty or unsupported text says nothing about the
-        sources.
+        A refusal may be right: that of a strong model stands, that of a small one gives way to a likely extract. An
+        empty or unsupported text says nothing about the sources.
         """
         context = self.choose_sources(question, hits, quoted=True)
         quoted = _without_events(self._extract(question, context, rewritings))
         least = types.LIKELY_THRESHOLD if is_refusal(draft.answer) else 0.0
-        if quoted.sentences and (quoted.likelihood or 0.0) >= least:
+        is_trusted = is_refusal(draft.answer) and self.llm is not None and not providers.is_small(self.llm)
+        if quoted.sentences and (quoted.likelihood or 0.0) >= least and not is_trusted:
             hint = prompts.QUOTED_INSTEAD.format(model=draft.model)
             return quoted.model_copy(update={"hint": hint, "usage": draft.usage})
-        return draft.model_copy(update={"hint": quoted.hint, "nearest": quoted.nearest})
+        return draft.model_copy(update={"hint": quoted.hint, "nearest": quoted.nearest or tuple(quoted.contexts)})
 
     # --- does it hold? ------------------------------------------------------------------------------
 
@@ -528,6 +568,7 @@ class Answerer:
                 "follow_ups": answer.follow_ups or follow_ups,
                 "hint": answer.hint or question_intent.page_note(self.request.question, answer),
                 "retrieval": summary.model_copy(update={"returned": len(search.results if search else answer.sources)}),
+                "reading": self._reading,
                 "usage": answer.usage.model_copy(update=usage),
                 "provenance": provenance(answer, self.workspace, self.index, self.request, at),
             }
@@ -543,6 +584,7 @@ class Answerer:
             mode=options.mode,
             returned=0,
             named=understood.named,
+            searches=tuple(search.question for search in understood.searches),
             pages={document_id: tuple(sorted(numbers)) for document_id, numbers in pages.items()},
         )
         with contextlib.closing(events), request_key_errors(auth):

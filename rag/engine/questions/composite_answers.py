@@ -151,7 +151,7 @@ class CompositeAnswers:
         documents, mentions = self._named_or_all(question)
         if len(documents) != 1:
             return None
-        unnamed = _without_names(question, question, mentions)
+        unnamed = part_without_names(question, question, mentions)
         if lists.asks_signers(unnamed):
             found, note = lists.find_signers(self._chunks(documents[0]), unnamed), prompts.SIGNATURES_NOTE
         elif may_be_list and (request := lists.requested_list(unnamed, documents[0].title or "")):
@@ -164,7 +164,7 @@ class CompositeAnswers:
 
     def _extract(self, question: str, extract: summary.Extract) -> Events | None:
         documents, mentions = self._named_or_all(question)
-        part = _without_names(extract.part, question, mentions)
+        part = part_without_names(extract.part, question, mentions)
         is_single = len(documents) == 1
         if len(documents) > MAX_DOCUMENTS:
             if part:
@@ -196,15 +196,8 @@ class CompositeAnswers:
         """Return the sentences that say most of what the `chunks` of a document say, or the `part` of them."""
         if part:
             # the section with that name or number, else the pages that a search for it finds
-            names = {_normalized(part), *(_normalized(reference.name) for reference in vocabulary.references(part))}
-            sections = {chunk.section or "" for chunk in chunks}
-            inside = {
-                section
-                for section in sections
-                if any(_is_heading(heading, names) for heading in section.split(SECTION_SEPARATOR))
-            }
-            if inside:
-                chunks = [chunk for chunk in chunks if (chunk.section or "") in inside]
+            if inside := chunks_of_section(chunks, part):
+                chunks = inside
             else:
                 hits = self._search([document], part)
                 least = RELATED_SCORE_SHARE * max((hit.final_score for hit in hits), default=0.0)
@@ -327,7 +320,7 @@ class CompositeAnswers:
             documents, mentions = self._named_or_all(question)
             if len(documents) != 1:
                 return []
-            part = _without_names(extract.part, question, mentions)
+            part = part_without_names(extract.part, question, mentions)
             keys = self._key_sentences(documents[0], self._chunks(documents[0]), part, summary.PASSAGES)
             return summary.passages(keys, self._store.documents.get(documents[0].id))
         sides = planned if planned else self.sides(question)
@@ -369,7 +362,7 @@ def _words_of_names(documents: Sequence[types.DocumentNames]) -> set[str]:
     return {word for document in documents for alias in aliases(document) for word in alias}
 
 
-def _without_names(part: str, question: str, mentions: Sequence[Mention]) -> str:
+def part_without_names(part: str, question: str, mentions: Sequence[Mention]) -> str:
     """Remove document names from the part to summarise; empty (the whole document) if nothing else is left."""
     if not mentions:
         return part
@@ -381,11 +374,22 @@ def _without_names(part: str, question: str, mentions: Sequence[Mention]) -> str
         part,
         flags=re.IGNORECASE,
     )
-    return part.strip() if left.strip() else ""
+    return _DANGLING.sub("", part.strip()) if left.strip() else ""
+
+
+def chunks_of_section(chunks: Sequence[types.Chunk], name: str) -> list[types.Chunk]:
+    """Return the chunks of the sections with that name or number, with those below; none if no heading has it."""
+    names = {_normalized(name), *(_normalized(reference.name) for reference in vocabulary.references(name))}
+    inside = {
+        section
+        for section in {chunk.section or "" for chunk in chunks}
+        if any(_is_heading(heading, names) for heading in section.split(SECTION_SEPARATOR))
+    }
+    return [chunk for chunk in chunks if (chunk.section or "") in inside]
 
 
 def _normalized(text: str) -> str:
-    return " ".join(re.sub(r"^(?:the|section|chapter)\s+", "", text.strip().lower()).split())
+    return _AROUND_NAME.sub("", " ".join(text.lower().split()))
 
 
 def _is_heading(heading: str, names: set[str]) -> bool:
@@ -399,6 +403,14 @@ def _is_heading(heading: str, names: set[str]) -> bool:
     )
 
 
+_AROUND_NAME = re.compile(
+    r"^(?:(?:the|section|chapter|der|die|das|den|dem|des|abschnitts?|kapitels?)\s){1,3}|\s(?:section|chapter)$"
+)
+"""What is said with the name of a section."""
+_DANGLING = re.compile(
+    r"(?<![\s,])(?:[\s,]++(?:of|in|from|for|by|the|von|vom|aus|im|des|der|dem|den)\b){1,4}[\s,]*+$", re.IGNORECASE
+)
+"""What is left before a name that was removed."""
 _NUMBER = re.compile(
     r"(?:(?:section|chapter|part|item|note|article)\s+)?(?<![\divxlc])[\divxlc]+(?:\.\d+){0,9}[a-z]?[.):–—-]{0,9}\s+"
 )

@@ -116,6 +116,21 @@ MIN_CHUNK_TOKENS = 60
 """A document of more chunks than the room has this number of tokens is not read; a full chunk has 200 to 300."""
 
 
+CHUNK_TOKENS = 250
+"""Tokens of a full chunk."""
+
+
+def all_fit(workspace: Workspace, index: types.Index, request: types.RetrievalRequest, budget_tokens: int) -> bool:
+    """Return whether all documents that `request` asks will be read whole, whatever is found."""
+    options = saved_filters.resolve_saved_filter(workspace.store, request).retrieval
+    if options.must_include or options.passage == "chunk":
+        return False
+    scope = types.DocumentQuery(filters=options.filters, disabled=False)
+    documents = workspace.store.documents.list(index.id, scope, limit=MAX_WHOLE_DOCUMENTS + 1)
+    chunks = sum(document.chunk_count for document in documents)
+    return len(documents) <= MAX_WHOLE_DOCUMENTS and chunks <= budget_tokens // CHUNK_TOKENS
+
+
 def whole_documents(
     workspace: Workspace, index: types.Index, request: types.RetrievalRequest, *, only_found: bool = False
 ) -> ReadDocuments:

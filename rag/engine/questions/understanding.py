@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from rag import providers, retrieval, tracing, types
 from rag.answering.conversation.followups import condense, refers_back
-from rag.answering.conversation.search_plan import chosen_documents, plan_searches
+from rag.answering.conversation.search_plan import MAX_LISTED, chosen_documents, plan_searches
 from rag.answering.conversation.suggested_questions import in_document, may_name_document, without_document
 from rag.answering.extraction.quoted_answer import asks_of_each
+from rag.answering.generation.context import default_budget
 from rag.engine.library import saved_filters
 from rag.engine.questions.composite_answers import Side
 from rag.engine.questions.document_mentions import aliases, find_mentions
-from rag.engine.questions.search import restrict_to_named
+from rag.engine.questions.search import all_fit, restrict_to_named
 from rag.engine.request_parsing import request_key_errors, restrict_to_documents
 from rag.engine.workspace import Workspace
 
@@ -90,9 +91,14 @@ class Understanding:
         request = self._request
         if providers.is_small(llm) or not request.options.plan_searches or not request.retrieval.routing:
             return None
+        budget = request.options.max_context_tokens or default_budget(llm)
+        if not request.history and all_fit(self._workspace, self._index, request, budget):
+            return None
+        listed = self.documents
+        if len(listed) > MAX_LISTED:  # else always in the same order, which vendors' caches of prompts need
+            mentions = find_mentions(request.question, listed)
+            listed = [*dict.fromkeys([*(one for mention in mentions for one in mention.documents), *listed])]
         memory = self._workspace.store.caches if request.options.use_cache else None
-        mentioned = [one for mention in find_mentions(request.question, self.documents) for one in mention.documents]
-        listed = [*dict.fromkeys([*mentioned, *self.documents])]
         plan = plan_searches(request.question, request.history, listed, retrieval.Completions(llm, memory))
         if plan is None:
             return None

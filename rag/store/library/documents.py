@@ -248,6 +248,16 @@ class Documents:
         row = self._queries.get("names", unknown(document_id), document_id=document_id)
         return row["name"], row["given_title"]
 
+    def key_facts(self, document_id: uuid.UUID) -> types.KeyFacts | None:
+        """Return the key facts kept with a document; None if there are none. Raises NotFoundError."""
+        row = self._queries.get("key_facts", unknown(document_id), document_id=document_id)
+        return types.KeyFacts.model_validate(row["key_facts"]) if row["key_facts"] else None
+
+    def keep_key_facts(self, document_id: uuid.UUID, facts: types.KeyFacts, indexed_at: dt.datetime | None) -> bool:
+        """Keep the key facts of the reading that ended at `indexed_at`; False if it was read again or is gone."""
+        values = {"key_facts": Jsonb(facts.model_dump(mode="json")), "indexed_at": indexed_at}
+        return bool(self._queries.write("keep_key_facts", document_id=document_id, **values))
+
     # --- reading ---
 
     def lock(self, document_id: uuid.UUID) -> AbstractContextManager[bool]:

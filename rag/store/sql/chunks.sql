@@ -66,13 +66,13 @@ SELECT :user_id, :document_id, l.*
 FROM unnest(:names::text[], :page_numbers::int[], :first_ordinals::int[], :last_ordinals::int[], :strengths::real[]) AS l;
 
 -- name: finish_document
--- With `while_read` only if its reading was not cancelled. A partial document stays in its stage and keeps its
+-- With `while_read` only if its reading was not cancelled. Facts of the former text are removed. A partial document stays in its stage and keeps its
 -- attempts, because the rest may be what ends its worker.
 UPDATE documents
 SET status = :status, error = NULL, error_code = NULL, title = :title, author = :author, dated = :dated, subject = :subject, pages = :pages, page_count = :page_count,
     failed_pages = :failed_pages, line_count = :line_count, chunk_count = :chunk_count, char_count = :char_count,
     token_count = :token_count, lexeme_count = :lexeme_count, language = :language, completeness = :completeness,
-    note = :note, pictures_waiting = :pictures_waiting,
+    note = :note, pictures_waiting = :pictures_waiting, key_facts = NULL,
     vector_count = :vector_count, renewing = false, partial = :partial,
     attempts = CASE WHEN :partial THEN attempts ELSE 0 END, retry_after = CASE WHEN :partial THEN retry_after END,
     progress_done = CASE WHEN :partial THEN progress_done ELSE :vector_count END,

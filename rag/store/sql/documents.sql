@@ -237,6 +237,17 @@ JOIN documents d ON d.user_id = :user_id AND d.id = scope.id
 WHERE scope.chunk_count > 0
 ORDER BY d.number DESC;
 
+-- name: key_facts
+SELECT key_facts FROM documents d
+WHERE user_id = :user_id AND id = :document_id AND in_sight(d, :within, :with_trash);
+
+-- name: keep_key_facts
+-- Only of the reading that they were chosen from.
+UPDATE documents d SET key_facts = :key_facts::jsonb
+WHERE user_id = :user_id AND id = :document_id AND in_sight(d, :within, :with_trash)
+  AND indexed_at IS NOT DISTINCT FROM :indexed_at::timestamptz
+RETURNING id;
+
 -- name: cancel
 -- A document that was being read again keeps its former state if that was complete.
 UPDATE documents

@@ -308,10 +308,12 @@ def _snippet(passage: types.Passage, length: int = 240) -> str:
 
 
 def _writer(response: types.AnswerResponse) -> str:
-    """Return who wrote the answer, or that it consists of quotes, and whether it was stopped."""
+    """Return who wrote the answer, or that it consists of quotes, the pages read whole, and whether it was stopped."""
     writer = _("Quoted from the documents") if response.status == "ok" else _("Nothing was quoted")
     if response.model != EXTRACTIVE_MODEL:
         writer = _("Written by {model}", model=response.model)
+    if response.reading and response.reading.is_done:
+        writer += " · " + plural(response.reading.pages, "{count} page read", "{count} pages read")
     return _("Stopped") + f" · {writer}" if response.stopped else writer
 
 

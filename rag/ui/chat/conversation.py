@@ -16,14 +16,12 @@ from rag.ui.admin.settings import suggest_model
 from rag.ui.chat import export, pending_answers
 from rag.ui.chat.answer import marks, show_answer
 from rag.ui.chat.conversation_list import conversation_id, open_conversation
-from rag.ui.chat.document_scope import SCOPE_FILTER
 from rag.ui.chat.pending_answers import PendingAnswer
-from rag.ui.chat.suggestions import suggested_questions
-from rag.ui.chat.turn_actions import answer_actions, question_actions
+from rag.ui.chat.suggestions import beginning
+from rag.ui.chat.turn_actions import answer_actions, question_actions, reading_choice
 from rag.ui.components import focus_field
 from rag.ui.formatting import decimal, escape, render
 from rag.ui.language import _
-from rag.ui.library import document_metadata
 from rag.ui.page_frame import empty_state, error_boundary
 from rag.ui.translated_messages import translate_error, translate_message
 from rag.ui.viewer.citation_viewer import Viewing, highlighted, show_citation, show_later_place, update_marks
@@ -50,10 +48,10 @@ CACHED_CHATS = 64
 
 
 @st.fragment(key="chat")
-def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alone: bool) -> None:
-    """Show the conversation and the question field.
+def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alone: bool, can_ask: bool) -> None:
+    """Show the conversation and the question field, which is disabled while nothing is chosen (not `can_ask`).
 
-    `first` is the document for suggested questions, which `is_alone` in the scope or one of several.
+    `first` is the document for the overview and suggested questions, which `is_alone` in the scope or one of several.
     """
     with error_boundary():
         current = conversation_id()
@@ -77,9 +75,10 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alon
         is_last_shown = bool(messages and viewing and viewing.message_id == messages[-1].id)
         # An answer whose words the viewer shows is read from its beginning.
         turns = st.container(key="transcript", height=400, border=False, autoscroll=not is_last_shown)
-        _question_field(document_ids, disabled=is_written)
+        _question_field(document_ids, disabled=not can_ask or is_written)
         with turns:
-            suggestion = None if messages else suggested_questions(first, is_alone=is_alone)
+            is_begun = bool(messages) or not can_ask
+            suggestion = None if is_begun else beginning(document_ids, first, is_alone=is_alone)
             later = later_places(turns_shown)
             judged = turns_shown[-1].id if pending and pending.so_far else None
             for message in turns_shown:
@@ -87,11 +86,13 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alon
                     message,
                     later.get(message.id, NOTHING_LATER),
                     document_ids,
-                    has_actions=not is_written,
+                    has_actions=can_ask and not is_written,
                     is_provisional=message.id == judged,
                 )
+            if not can_ask:
+                st.caption(_("Tick at least one document to ask."))
             if messages and not pending and not is_written:
-                suggestion = _follow_ups(messages, document_ids)
+                suggestion = _follow_ups(messages, document_ids) if can_ask else None
                 suggest_model()
                 if current and any(message.response for message in messages):
                     export.export_menu(current)
@@ -186,6 +187,7 @@ def _show_message(
             is_provisional=is_provisional,
         )
         if has_actions:
+            reading_choice(message, partial(_ask_again, document_ids))
             answer_actions(message, partial(_ask_again, document_ids))
     else:
         st.container(key=f"unfinished-{message.id}").html(render(CITATION_MARK.sub("", message.content)))
@@ -197,15 +199,19 @@ def _show_message(
 def _show_understanding(message: types.ChatMessage, document_ids: tuple[uuid.UUID, ...] | None) -> None:
     """Show how a question was understood, and offer to ask it as it is written; not without `document_ids`."""
     response = message.response
-    named = [*response.retrieval.named.values()] if response else []
-    if response is None or not (response.question or named):
+    if response is None or not (response.question or response.retrieval.named or response.retrieval.searches):
         return
+    named = [*response.retrieval.named.values()]
+    reasons = [_("The question names what these are about.")] if named else []
+    if response.retrieval.searches:
+        searches = "; ".join(map(escape, dict.fromkeys(response.retrieval.searches)))
+        reasons.append(_("Searched for: {searches}", searches=searches))
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if response.question:
             st.caption(_("Understood as: {question}", question=escape(response.question)))
-        if named:
+        if reasons:
             shown = ", ".join(map(escape, named[:MAX_NAMED])) + (" …" if len(named) > MAX_NAMED else "")
-            st.caption(_("Asked: {documents}", documents=shown), help=_("The question names what these are about."))
+            st.caption(_("Asked: {documents}", documents=shown or _("all sources")), help=" ".join(reasons))
         if document_ids is not None and st.button(
             _("Ask as written"),
             key=f"as-written-{message.id}",
@@ -267,6 +273,7 @@ def _ask_again(
     top_k: int | None,
     *,
     as_written: bool = False,
+    reading: types.ReadingChoice = "ask",
 ) -> None:
     """Regenerate an answer; the existing one stays as an earlier version."""
     turns = session.engine().chats.messages(message.conversation_id)
@@ -281,6 +288,7 @@ def _ask_again(
         model=model,
         top_k=top_k,
         as_written=as_written,
+        reading=reading,
     )
 
 
@@ -294,6 +302,7 @@ def _write(
     model: str | None = None,
     top_k: int | None = None,
     as_written: bool = False,
+    reading: types.ReadingChoice = "ask",
 ) -> None:
     """Start writing the answer to a question, unless one is being written in the chat.
 
@@ -306,7 +315,6 @@ def _write(
             conversation,
             question,
             document_ids,
-            filters=document_metadata.current_filters(SCOPE_FILTER),
             before=turn(),
             model=model,
             top_k=top_k,
@@ -314,10 +322,10 @@ def _write(
         if as_written:  # neither completed from the conversation nor restricted to the documents that it names
             options = request.retrieval.model_copy(update={"routing": False})
             request = request.model_copy(update={"history": (), "retrieval": options})
-        if beside is None:
-            return request
-        # asking again must not return the cached answer
-        return request.model_copy(update={"options": request.options.model_copy(update={"use_cache": False})})
+        # asking again must not return the cached answer; of all pages, only those are read again that failed
+        use_cache = beside is None or reading == "whole"
+        update = {"use_cache": use_cache, "reading": reading}
+        return request.model_copy(update={"options": request.options.model_copy(update=update)})
 
     pending_answers.start(engine, conversation, make_request, beside)
     st.query_params["chat"] = str(conversation)
@@ -343,7 +351,11 @@ def _show_pending() -> None:
         st.caption(_("A model judges what is said in other words …"))
     else:
         stage, meanwhile = pending.stage, _("Reading …")
-        if stage and stage.seconds is not None and stage.seconds >= SLOW_SECONDS:
+        if stage and stage.parts:
+            meanwhile = _(
+                "Reading … part {done} of {total}", done=decimal(stage.parts_read), total=decimal(stage.parts)
+            )
+        elif stage and stage.seconds is not None and stage.seconds >= SLOW_SECONDS:
             meanwhile = _("Reading … about {seconds} s on this machine", seconds=decimal(stage.seconds))
         _show_text_so_far(pending.text, meanwhile)
         if stage and stage.name == "checking":

@@ -7,6 +7,7 @@ import streamlit as st
 
 from rag import types
 from rag.ui import session
+from rag.ui.chat.source_choice import ALL
 from rag.ui.formatting import decimal, escape
 from rag.ui.language import N_, _
 from rag.ui.page_frame import dialog, is_confirmed
@@ -35,8 +36,7 @@ def restore_last_chat() -> None:
     if current != left:
         st.session_state.pop("viewing", None)
         if left:  # otherwise it is new and keeps its chosen scope
-            for name in ("scope", "kept-scope"):
-                st.session_state.pop(name, None)
+            st.session_state.pop("scope", None)
     st.session_state[LAST_CHAT] = current
 
 
@@ -52,7 +52,7 @@ def to_ask(documents: Iterable[types.Document]) -> tuple[uuid.UUID, ...]:
 def open_conversation(chosen: uuid.UUID | None, document_ids: tuple[uuid.UUID, ...] = ()) -> None:
     """Open a conversation, or a new one about `document_ids` (none: the whole library)."""
     st.session_state.pop("viewing", None)
-    st.session_state["scope"] = st.session_state["kept-scope"] = [str(document_id) for document_id in document_ids]
+    st.session_state["scope"] = tuple(map(str, document_ids)) or (ALL,)
     st.session_state[LAST_CHAT] = chosen and str(chosen)
     st.query_params.clear()
     if chosen is not None:

@@ -2,12 +2,14 @@
 
 import uuid
 from collections.abc import Callable
+from typing import Protocol
 
 import streamlit as st
 
 from rag import types
 from rag.ui import session
 from rag.ui.chat import export
+from rag.ui.formatting import decimal, n_documents, n_pages, plural
 from rag.ui.language import N_, _
 from rag.ui.page_frame import dialog, error_boundary
 
@@ -30,8 +32,15 @@ RATINGS: tuple[tuple[types.Rating, str, str], ...] = (
 )
 SAME_QUESTION, WITH_MORE_SOURCES = N_("Same question"), N_("With more sources")
 
-AskAgain = Callable[[types.ChatMessage, str | None, int | None], None]
-"""Regenerates an answer by a model (None: the default) from a number of passages (None: the default)."""
+
+class AskAgain(Protocol):
+    """Regenerates an answer by a model (None: the default) from a number of passages (None: the default)."""
+
+    def __call__(
+        self, message: types.ChatMessage, model: str | None, top_k: int | None, *, reading: types.ReadingChoice = "ask"
+    ) -> None:
+        """Ask again; `reading` says whether to read all pages."""
+        ...
 
 
 def question_actions(message: types.ChatMessage, ask: Callable[[str, uuid.UUID], None]) -> None:
@@ -71,6 +80,41 @@ def answer_actions(message: types.ChatMessage, again: AskAgain) -> None:
         if message.response:
             export.offer_copy(message.response, message.id)
             export.export_menu(message.conversation_id, message.id)
+
+
+def reading_choice(message: types.ChatMessage, again: AskAgain) -> None:
+    """Where all pages would have to be read, show what that takes, and let the user choose."""
+    reading = message.response.reading if message.response else None
+    if reading is None or reading.is_done:
+        return
+    with st.container(key=f"reading-{message.id}"):
+        st.caption(reading_text(reading))
+        with st.container(horizontal=True):
+            if st.button(
+                plural(reading.pages, "Read {count} page", "Read all {count} pages"),
+                key=f"read-whole-{message.id}",
+                icon=":material/menu_book:",
+                type="primary",
+            ):
+                again(message, None, None, reading="whole")
+            if st.button(_("Answer from the best passages"), key=f"read-passages-{message.id}"):
+                again(message, None, None, reading="passages")
+
+
+def reading_text(reading: types.WholeReading) -> str:
+    """Return what reading all pages takes: parts, tokens, money, and time on this machine."""
+    cost = reading.cost_usd
+    shown = _("no price is known") if cost is None else _("about ${cost}", cost=decimal(cost, 2 if cost >= 1 else 3))
+    return " · ".join(
+        [
+            *([n_documents(reading.documents)] if reading.documents > 1 else []),
+            n_pages(reading.pages),
+            plural(reading.parts, "{count} part", "{count} parts"),
+            _("about {tokens} tokens", tokens=decimal(reading.rounded_tokens)),
+            shown,
+            *([_("about {seconds} s on this machine", seconds=decimal(reading.seconds))] if reading.seconds else []),
+        ]
+    )
 
 
 def _turn_versions(message: types.ChatMessage) -> None:

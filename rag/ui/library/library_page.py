@@ -1,5 +1,6 @@
 """The library page: a table of documents and the actions on selected ones."""
 
+import functools
 import uuid
 from collections.abc import Sequence
 from typing import Any
@@ -9,11 +10,13 @@ import streamlit as st
 from rag import types
 from rag.ui import matrix, session
 from rag.ui.chat import conversation_list
+from rag.ui.chat.conversation import SENT
 from rag.ui.components import download_button, focus_field
 from rag.ui.formatting import decimal, escape, n_documents, n_pages
 from rag.ui.language import _
 from rag.ui.library import document_metadata, document_table, sharing, upload
 from rag.ui.library.incomplete_documents import warn_if_incomplete
+from rag.ui.library.overview import show_overview
 from rag.ui.library.versions import show_versions
 from rag.ui.page_frame import dialog, empty_state, error_boundary
 from rag.ui.translated_messages import translate_message
@@ -127,6 +130,8 @@ def _actions(chosen: list[types.Document]) -> None:
         st.switch_page("pages/matrix.py")
     if st.button(_("Open"), icon=":material/visibility:", disabled=len(ready) != 1 or len(chosen) != 1):
         _open(ready[0].id)
+    if st.button(_("Overview"), icon=":material/summarize:", disabled=len(ready) != 1 or len(chosen) != 1):
+        show_overview(ready[0].id, functools.partial(_ask, ready[0].id))
     if len(chosen) == 1 and chosen[0].version > 1 and st.button(_("Versions"), icon=":material/history:"):
         show_versions(chosen[0].id)
     looks: dict[str, Any] = {"disabled": bool(refusal) or not chosen, "help": refusal}
@@ -150,6 +155,13 @@ def _actions(chosen: list[types.Document]) -> None:
         disabled=not chosen or bool(too_many),
         help=too_many,
     )
+
+
+def _ask(document_id: uuid.UUID, question: str) -> None:
+    """Ask a document a question in a new chat."""
+    conversation_list.open_conversation(None, (document_id,))
+    st.session_state[SENT] = question
+    st.switch_page("pages/chat.py")
 
 
 @dialog("Document", width="large")

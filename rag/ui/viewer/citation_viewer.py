@@ -111,14 +111,18 @@ def show_first_citation(conversation: uuid.UUID | None) -> None:
                     return
 
 
+def show_mark(document_id: uuid.UUID, marks: tuple[Mark, ...], number: int) -> None:
+    """Highlight one of the marks of a document that no answer cites, such as those of its key facts."""
+    before: Viewing | None = st.session_state.get("viewing")
+    jump = before.jump + 1 if before else 1
+    numbers = tuple(range(len(marks)))
+    st.session_state["viewing"] = Viewing(document_id, marks=marks, numbers=numbers, active=number, jump=jump)
+    st.rerun("viewer")
+
+
 def show_later_place(place: types.LaterPlace) -> None:
     """Go to the place of an older version's quote in the current version."""
-    before: Viewing | None = st.session_state.get("viewing")
-    mark = Mark.of_later(place)
-    st.session_state["viewing"] = Viewing(
-        place.document_id, marks=(mark,), active=0, jump=before.jump + 1 if before else 1
-    )
-    st.rerun("viewer")
+    show_mark(place.document_id, (Mark.of_later(place),), 0)
 
 
 @st.fragment(key="viewer")

@@ -66,3 +66,19 @@ def test_each_company_is_asked(engine: RAGEngine, library: dict[str, uuid.UUID])
     answer = engine.answer("How many people do Quayside and Millbrook employ?")
     assert {"412", "977"} <= {*answer.answer.replace("[", " ").split()}
     assert {*answer.retrieval.named.values()} == {"a1.pdf", "b2.pdf"}
+
+
+@pytest.mark.parametrize(
+    "question", ["hollybank revenue?", "What was the revenue of Hollybank?", "Hollybank net sales"]
+)
+def test_a_figure_of_somebody_whom_no_document_is_about_is_refused(
+    engine: RAGEngine, library: dict[str, uuid.UUID], question: str
+) -> None:
+    answer = engine.answer({"question": question, "retrieval": {"min_score": 0.0}})
+    assert answer.status == "insufficient_context"
+    assert answer.hint is not None
+    assert "No document that was searched is about" in answer.hint
+    assert (
+        "58 million"
+        in engine.answer(question.replace("Hollybank", "Millbrook").replace("hollybank", "millbrook")).answer
+    )

@@ -166,3 +166,81 @@ def test_key_terms_say_how_each_clause_begins_those_first_that_contracts_turn_on
     assert found[0][0] == "Notice 1 is sent by letter to the harbour."
     assert found[0][-1] == "Notice 19 is sent by letter to the harbour."
     assert (len(found[0]), found[1]) == (15, 19)
+
+
+@pytest.mark.parametrize(
+    ("question", "stems", "about"),
+    [
+        ("How many duties does a tenant have, and what are they?", {"dutie"}, {"tenant"}),
+        ("how many conditions are there - which are they", {"condit"}, set()),
+        ("Name and title of the executive officers", {"execut", "office"}, set()),
+        ("executive officers as of July 2023, names and roles", {"execut", "office"}, set()),
+        ("List the trustees with their names and positions", {"truste"}, set()),
+    ],
+)
+def test_a_count_or_persons_may_be_asked_for_as_a_list(question: str, stems: set[str], about: set[str]) -> None:
+    asked = requested_list(question)
+    assert asked is not None
+    assert asked.stems == stems
+    assert about <= asked.about
+
+
+@pytest.mark.parametrize("question", ["How many duties does a tenant have?", "How many people work here and where?"])
+def test_a_number_alone_is_no_list(question: str) -> None:
+    assert requested_list(question) is None
+
+
+DUTIES = chunk(
+    "Leases",
+    "# Leases",
+    "8. A landlord has the following duties:",
+    "(a) to keep the roof tight;",
+    "(b) to heat the house;",
+    "(c) to sweep the stairs.",
+    "Duties of 9. A tenant shall perform the following duties, namely:—",
+    "tenants.",
+    "(a) to pay the rent in time;",
+    "(b) to air the rooms.",
+    "Leases 4",
+)
+NEXT = chunk("Leases", "THE GAZETTE", "(c) to ask before painting;", "16. The court may decide.", first=50, page=2)
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "count"),
+    [
+        (
+            "How many duties does a tenant have, and what are they?",
+            ["to pay the rent in time;", "to air the rooms."],
+            3,
+        ),
+        ("How many duties has a landlord, what are they?", ["to keep the roof tight;", "to heat the house;"], 3),
+    ],
+)
+def test_the_list_whose_lead_in_says_what_is_asked_is_read_across_pages(
+    question: str, said: list[str], count: int
+) -> None:
+    found = items([DUTIES, NEXT], question)
+    assert found is not None
+    assert found[0][:2] == said
+    assert found[1] == count
+
+
+def test_an_item_of_another_numbering_behind_a_page_break_is_not_of_the_list() -> None:
+    other = chunk("Leases", "THE GAZETTE", "(f) to do something else;", first=50, page=2)
+    found = items([DUTIES, other], "How many duties does a tenant have, and what are they?")
+    assert found is not None
+    assert found[1] == 2
+
+
+def test_persons_are_named_with_their_offices() -> None:
+    officers = chunk(
+        "Officers",
+        "# Our officers",
+        "The executive officers of Acme as of July 2023 are as follows:",
+        "Jane B. Doe, President — Ms. Doe, 58, joined Acme in 1998 and leads it.",
+        "John Strand, Treasurer — Mr. Strand, 61, was a banker before.",
+        "Acme 12",
+    )
+    found = items([officers], "executive officers as of July 2023, names and roles")
+    assert found == (["Jane B. Doe, President", "John Strand, Treasurer"], 2)

@@ -464,3 +464,25 @@ def test_debt_is_added_up_from_all_its_rows(rows: tuple[str, ...], expected: lis
 
 def test_debt_is_not_what_matures_late_alone() -> None:
     assert said("total debt in 2021", page((*SHEET, "Long-term debt\t60\t50"))) == []
+
+
+@pytest.mark.parametrize(
+    ("texts", "is_read"),
+    [
+        (["In fiscal 2021 we grew.", "Fiscal 2021 was better than fiscal 2020, fiscal 2019 was not."], True),
+        (["In fiscal 2020 we grew.", "Fiscal 2020 was better than fiscal 2019 and fiscal 2018."], False),
+        (["In fiscal 2021 we expect to grow, as in fiscal 2020, fiscal 2020 and fiscal 2020."], False),
+        ([], False),
+    ],
+)
+def test_a_fiscal_year_that_ends_early_is_read_if_the_document_names_it_by_its_end(
+    texts: list[str], is_read: bool
+) -> None:
+    early = page(replaced(INCOME, "\t2021\t2020", "\tJanuary 30, 2021\tJanuary 31, 2020"))
+    request = parse_request("What was the net income in fiscal 2021?")
+    assert request is not None
+    assert bool(calculate(request, [early], statements([early]), texts)) is is_read
+
+
+def test_a_line_item_may_be_called_by_what_no_statement_prints() -> None:
+    assert said("What was the top line in 2021?") == ["Net sales – 2021: $ 500; 2020: $ 400 (in millions)"]

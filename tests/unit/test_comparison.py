@@ -7,6 +7,7 @@ from rag.answering.extraction import quoted_answer
 from rag.answering.extraction.quoted_answer import compose
 from rag.answering.passages.statements import Label, Source, Statement
 from rag.types import AnswerResponse, Span
+from rag.vocabulary import find_periods, years
 from tests import sources
 
 
@@ -101,3 +102,57 @@ def test_documents_without_an_answer_are_named() -> None:
     both = quoted_answer.join([("a.pdf", none), ("b.pdf", none)])
     assert both.status == "insufficient_context"
     assert len(both.nearest) == 2
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("which of the companies spent the most on buybacks in its latest year?", "How much was spent on buybacks in"),
+        ("Which of these companies had the highest revenue in 2021?", "What was the revenue in 2021"),
+        ("Which of the companies paid the most for audits?", "How much was paid for audits"),
+    ],
+)
+def test_each_is_asked_for_the_figure_that_a_superlative_is_about(question: str, asked: str) -> None:
+    assert quoted_answer.question_for_each(question).startswith(asked)
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        (
+            "Did Acme have more branches in its 2021 or 2022 annual report?",
+            ["Acme: how many branches in its 2021 annual report", "Acme: how many branches in its 2022 annual report"],
+        ),
+        ("How did Acme describe its ferries in the 2021 and 2022 filings?", None),
+        ("What was Acme's revenue in 2021 and 2022?", []),  # one report has both years
+        ("What does Acme's 2021 report say of the year 2022?", []),
+    ],
+)
+def test_reports_of_one_company_are_asked_by_their_periods(question: str, asked: list[str] | None) -> None:
+    texts = quoted_answer.questions_for_reports(question, find_periods(question))
+    if asked is None:
+        assert [[*years(text)] for text in texts] == [[2021], [2022]]
+    else:
+        assert [text.rstrip("?") for text in texts] == asked
+
+
+def answer(text: str, likelihood: float | None) -> AnswerResponse:
+    hit = sources.hit(text)
+    composed = compose([Statement(text, (Source(hit, Span(0, len(text))),))], locate=sources.locate)
+    return composed.model_copy(update={"likelihood": likelihood})
+
+
+@pytest.mark.parametrize(("likelihood", "is_silent"), [(0.3, True), (0.4, False), (0.5, False)])
+def test_beside_a_likely_answer_an_unlikely_one_says_nothing(likelihood: float, is_silent: bool) -> None:
+    likely, other = answer("Acme repurchased 40 shares.", 0.7), answer("Globex has a chart of shares.", likelihood)
+    joined = quoted_answer.join([("Acme", likely), ("Globex", other)])
+    assert "Acme repurchased 40 shares." in joined.answer
+    assert (prompts.NOTHING_FOUND_HERE in joined.answer) is is_silent
+    assert joined.likelihood == (0.7 if is_silent else likelihood)
+
+
+def test_where_none_is_likely_all_are_shown() -> None:
+    joined = quoted_answer.join(
+        [("Acme", answer("Acme has shares.", 0.5)), ("Globex", answer("Globex has a chart.", 0.3))]
+    )
+    assert prompts.NOTHING_FOUND_HERE not in joined.answer

@@ -142,11 +142,6 @@ def requested_item(question: str) -> Figure | None:
     return None if item is None or is_other or is_per_share != item.per_share else item
 
 
-def named_words(question: str) -> str:
-    """Return the names that `question` has by their capitals or as an owner, one after the other."""
-    return " ".join(question[slice(*span)] for span in find_slots(question, ()).names)
-
-
 def named_strangers(question: str, texts: Iterable[str]) -> tuple[str, ...]:
     """Return whom `question`, which names no document, asks for what each document tells of its own subject.
 
@@ -193,7 +188,8 @@ def _is_unknown(spoken: AbstractSet[str]) -> Callable[[re.Match[str]], bool]:
 
 
 def _names(question: str) -> frozenset[str]:
-    return frozenset(named_words(question).lower().split())
+    spans = find_slots(question, ()).names
+    return frozenset(word.lower() for span in spans for word in question[span.start : span.end].split())
 
 
 def _of_row(item: Figure, row: types.QuotedRow) -> Fit:

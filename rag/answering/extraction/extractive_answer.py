@@ -161,13 +161,14 @@ def choose(
     reader: Reranker | None = None,
     rewritings: Iterable[types.Rewriting] = (),
     strangers: Sequence[str] = (),
+    subjects: str = "",
 ) -> Choice:
     """Return up to `MAX_ANSWERS` best answers to `question` in `hits`.
 
     `rewritings` come from the vocabulary. What is asked is asked of the `strangers`, whom no document is about, so that
-    only what names them answers. There is no answer if a year, name or code of the question does not occur in
-    the hits, if a requested e-mail address, say, is missing, if all figures are of another kind or period, or if the
-    best candidate is too unlikely.
+    only what names them answers; `subjects` are the names of documents in the question. There is no answer if a year,
+    name or code of the question does not occur in the hits, if a requested e-mail address, say, is missing, if all
+    figures are of another kind or period, or if the best candidate is too unlikely.
     """
     rewritings = tuple(rewritings)
     question = question_intent.in_words_of((hit.passage.text for hit in hits), question, rewritings)
@@ -175,20 +176,19 @@ def choose(
     found = rank(asked, hits, reranker=reranker, reader=reader)
     if not found:
         return Choice(hint=N_("In the passages read, no sentence and no row of a table was recognised as an answer."))
-    if strangers:
-        about = [one for one in found if all(one.candidate.names(stranger) for stranger in strangers)]
-        if not about:
-            best = found[0].candidate
-            hint = STRANGERS.format(names=_listed(strangers), _nearest=_nearest(asked, best))
-            return Choice(hint=hint, nearest=best.hit)
-        found = about
+    nearest = found[0].candidate
+    about = [one for one in found if all(map(one.candidate.names, strangers))]
+    if strangers and not (about and _fitting(asked, about, subjects)):
+        hint = STRANGERS.format(names=_listed(strangers), _nearest=_nearest(asked, nearest))
+        return Choice(hint=hint, nearest=nearest.hit)
+    found = about
     named = _of_numbered(asked, found, hits)
     if not named:
         absent = [name.text for name in asked.numbered if not _is_in_a_passage(name, found)] or [asked.numbered[0].text]
         best = found[0].candidate
         template = ABSENT[len(absent) == 1]
         return Choice(hint=template.format(names=_listed(absent), _nearest=_nearest(asked, best)), nearest=best.hit)
-    ranked = _fitting(asked, named)
+    ranked = _fitting(asked, named, subjects)
     if not ranked:
         best = found[0].candidate
         hint = N_("In the passages read, the figure itself was not recognised. {_nearest}").format(
@@ -268,7 +268,7 @@ def _is_in_a_passage(name: NumberedName, extracts: Sequence[Extract]) -> bool:
     )
 
 
-def _fitting(question: ParsedQuestion, ranked: Sequence[Extract]) -> list[Extract]:
+def _fitting(question: ParsedQuestion, ranked: Sequence[Extract], subjects: str) -> list[Extract]:
     """Drop candidates that give another figure, and put certain answers first.
 
     If a name, figure or date is asked for, close candidates with one come first.
@@ -277,7 +277,7 @@ def _fitting(question: ParsedQuestion, ranked: Sequence[Extract]) -> list[Extrac
         return certain
     fits = [(answer_fit.fit(question.text, one.candidate.text, one.row, one.candidate.hit), one) for one in ranked]
     is_plain = answer_fit.is_plain(question.text)
-    item_words = _item_words(question)
+    item_words = _item_words(question, subjects)
     able = []
     for fit, extract in fits:
         said = extract.row.label if extract.row else extract.candidate.text
@@ -294,9 +294,9 @@ def _fitting(question: ParsedQuestion, ranked: Sequence[Extract]) -> list[Extrac
     return [one for _, one in sorted(able, key=place)]
 
 
-def _item_words(question: ParsedQuestion) -> set[str]:
-    """Return the words by which `question` and the vocabulary name what is asked for, without names and periods."""
-    others = {*term_weights.words(f"{answer_fit.named_words(question.text)} {' '.join(FILLER)}")}
+def _item_words(question: ParsedQuestion, subjects: str) -> set[str]:
+    """Return the words by which the question and the vocabulary name what is asked for, not of whom and when."""
+    others = {*term_weights.words(f"{subjects} {' '.join(FILLER)}")}
     asked = {*question.words, *(word for phrase in question.also for word in phrase)}
     return {word for word in asked - others if not word[0].isdigit()}
 

@@ -75,7 +75,8 @@ _PERIOD_BEFORE = re.compile(r"(?:\s|^)(?:(?:as\s+of|as\s+at|in|for|on|at|during|
 _ENTRY = re.compile(r"(?P<name>[^\W\d_a-zß-öø-ÿ][^—–:;!?]{2,120}?)\s+[—–]\s")
 """The name at the beginning of an entry and the dash behind it: "Jane Doe, Treasurer — Ms. Doe, 58, …"."""
 _ENUMERATED = re.compile(r"\(?(?:\d{1,2}|[A-Za-z])[.)]")
-_ENDS_WITH_COLON = re.compile(r":[\s—–-]*+$")
+_ENDS_WITH_COLON = re.compile(r":[\s—–-]*+(?:[^\s:]++\s*+){0,3}$")
+"""The end of a lead-in, with what a marginal note may leave behind it."""
 MAX_BREAK_LINES, MAX_BREAK_WORDS = 3, 12
 """Lines of a footer and a header, and the maximum length of one."""
 MAX_STRAY_WORDS = 3

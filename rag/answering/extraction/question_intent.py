@@ -306,6 +306,8 @@ def _is_about_answers(token: str) -> bool:
 
 
 def _is_misspelt(name: str, known: set[str]) -> bool:
+    """Return whether one of the `known` words is meant; those with other figures name something else."""
+    known = {word for word in known if re.findall(r"\d+", word) == re.findall(r"\d+", name)}
     return len(name) > 3 and process.extractOne(name, known, scorer=fuzz.ratio, score_cutoff=MIN_LIKENESS) is not None
 
 

@@ -92,7 +92,7 @@ def are_told_apart(heads: Sequence[str], cells: Sequence[str]) -> bool:
     """Return whether each of a row's cells has a head of its own, as far as the `heads` tell.
 
     Where the heads of several columns were read as one, a cell would be shown under another's head: one of them has two
-    periods, the same words stand over several cells, or the same change is in percent and is not.
+    periods, the same words stand over several cells, or a change and another column's year are in percent and not.
     """
     merged = (match for head in heads for match in _TWO_PERIODS.finditer(head))
     if len(heads) > 1 and not all(_RELATES.search(match[0]) for match in merged):
@@ -104,10 +104,15 @@ def are_told_apart(heads: Sequence[str], cells: Sequence[str]) -> bool:
         len(under) > 1
         and (
             len(head.split()) >= (MIN_MERGED_WORDS_AND_YEAR if years(head) else MIN_MERGED_WORDS)
-            or (_CHANGE.search(head) and len({"%" in cell for cell in under}) > 1)
+            or (_is_change_of_one_year(head) and len({"%" in cell for cell in under}) > 1)
         )
         for head, under in below.items()
     )
+
+
+def _is_change_of_one_year(head: str) -> bool:
+    """Return whether a head names a change and one year, unlike "Change 2022 vs. 2021" over an amount and its share."""
+    return _CHANGE.search(head) is not None and len(years(head)) == 1 and not _RELATES.search(head)
 
 
 def _scale(caption: str) -> str | None:

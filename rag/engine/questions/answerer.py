@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from rag import answering, errors, prompts, providers, retrieval, tracing, types
+from rag import answering, errors, prompts, providers, retrieval, tracing, types, vocabulary
 from rag.answering.conversation import suggested_questions
 from rag.answering.extraction import answer_fit, extractive_answer, question_intent
 from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL
@@ -103,6 +103,7 @@ class Answerer:
         self.read_documents = read_documents
         self._understanding = Understanding(workspace, index, self.request)
         self._understood: UnderstoodQuestion | None = None
+        self._whole_question = request.question  # of which this may be the part for one document, without its name
         self._reading: types.WholeReading | None = None
         self._started = time.perf_counter()
         if tools is not None:
@@ -205,6 +206,7 @@ class Answerer:
         understood = Understanding(self.workspace, self.index, request).understand(None)
         answerer = Answerer(self.workspace, self.index, understood.request)
         answerer._understood = understood
+        answerer._whole_question = self.request.question
         query_engine = answerer.query_engine(streaming=True)
         query = retrieval.Query(understood.request.question, passage_text=understood.passage_text)
         written = cast("answering.GroundedStream", query_engine.query(query))
@@ -390,8 +392,8 @@ class Answerer:
         Comments answer what asks for them, or what nothing else answers; words that are struck out or hidden never.
         """
         is_in_comment = False
-        strangers: Sequence[str] = ()
-        if not find_mentions(question, self._understanding.documents):
+        subjects, strangers = self._subjects(question), tuple[str, ...]()
+        if self._understood and not (subjects or self._subjects(self._whole_question)):
             strangers = answer_fit.named_strangers(question, [hit.passage.text for hit in context.hits.values()])
         for kinds in (types.PAGE_TEXT, frozenset({types.BlockKind.NOTE})):
             readable = {id_: lines for id_, hit in context.hits.items() if (lines := hit.of_kinds(kinds)) is not None}
@@ -405,6 +407,7 @@ class Answerer:
                         reader=self.tools.reader,
                         rewritings=rewritings,
                         strangers=strangers,
+                        subjects=" ".join(subjects),
                     )
                     if extracts.extracts:
                         break
@@ -447,6 +450,16 @@ class Answerer:
             likelihood=choice.likelihood if sentences else None,
             model=EXTRACTIVE_MODEL,
         )
+
+    def _subjects(self, question: str) -> list[str]:
+        """Return the names of documents in `question`; a line item that heads one of them names nobody.
+
+        Of passages that were not searched for here the documents are not known.
+        """
+        if self._understood is None:
+            return []
+        names = (question[slice(*one.span)] for one in find_mentions(question, self._understanding.documents))
+        return [name for name in names if vocabulary.find_figure(name) is None]
 
     def _quoted_instead(
         self,

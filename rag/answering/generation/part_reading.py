@@ -4,6 +4,7 @@ The sources of all parts are numbered through, so that a mark or a quote of a no
 """
 
 import itertools
+import math
 import threading
 import uuid
 from collections.abc import Generator, Iterable, Sequence
@@ -15,6 +16,7 @@ from rag import errors, prompts, providers, tracing, types
 from rag.answering.generation.context import Context, Source, build_context, hit_tokens
 from rag.answering.generation.model_answer import Ending, Output, Writer, count_tokens, prompt_messages, stream_visible
 from rag.answering.text.markup import CITATION_MARK
+from rag.answering.verification import judges
 from rag.answering.verification.citations import is_sentinel
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
@@ -32,8 +34,8 @@ SECTION_SHARE = 2 / 3
 NOTE_TOKENS = 400
 """Expected length of the notes on a part; a long list has more, a part without an answer a sentence."""
 
-VERDICT_TOKENS = 1000
-"""Expected length of the verdicts of a language model on the final answer."""
+CLAIM_TOKENS = 60
+"""Expected length of an item of an answer with its mark and its quote."""
 
 
 _QUOTE_TAG = "<quote"
@@ -171,21 +173,30 @@ def merge_messages(question: str, notes: str) -> "list[ChatMessage]":
     return [ChatMessage(role=MessageRole.SYSTEM, content=system), ChatMessage(role=MessageRole.USER, content=user)]
 
 
-def estimate(llm: "LLM", question: str, parts: Sequence[Part], max_output_tokens: int) -> types.WholeReading:
-    """Return what reading the `parts` takes: tokens in and out for the notes, the answer and its verdicts."""
-    notes, sizes = len(parts) * NOTE_TOKENS, [part.tokens for part in parts]
+def estimate(
+    llm: "LLM", question: str, parts: Sequence[Part], max_output_tokens: int, *, is_judged: bool
+) -> types.WholeReading:
+    """Return what reading the `parts` takes: tokens in and out for the notes, the answer and, if wanted, its verdicts.
+
+    For these, the sources that the answer cites are read again, each item another one, in as many requests as needed.
+    """
+    notes, size = len(parts) * NOTE_TOKENS, sum(part.tokens for part in parts)
     asked = len(parts) * count_tokens(part_messages(llm, question, ""))
-    merged = count_tokens(merge_messages(question, "")) + notes
+    answer = min(max_output_tokens, notes)
+    read, written = size + asked + count_tokens(merge_messages(question, "")) + notes, notes + answer
+    if is_judged:
+        claims, sources = math.ceil(answer / CLAIM_TOKENS), sum(len(part.context.sources) for part in parts)
+        cited = size * min(claims, sources) // sources
+        requests = math.ceil(cited / max(judges.sources_room(llm, question), 1)) if cited else 0
+        read += cited + answer + requests * providers.count_tokens(judges.judge_prompt(question, (), ()))
+        written += claims * judges.VERDICT_TOKENS
     pages = {
         (source.hit.passage.document_id, page)
         for part in parts
         for source in part.context.sources
         for page in _pages(source)
     }
-    usage = types.Usage(
-        input_tokens=sum(sizes) + asked + merged + max(sizes),  # what the answer cites is read again to judge it
-        output_tokens=notes + min(max_output_tokens, notes) + VERDICT_TOKENS,
-    )
+    usage = types.Usage(input_tokens=read, output_tokens=written)
     return types.WholeReading(
         pages=len(pages),
         documents=len({document_id for document_id, _ in pages}),

@@ -180,26 +180,25 @@ def estimate(
 
     For these, the sources that the answer cites are read again, each item another one, in as many requests as needed.
     """
+    sources = [source for part in parts for source in part.context.sources]
     notes, size = len(parts) * NOTE_TOKENS, sum(part.tokens for part in parts)
     asked = len(parts) * count_tokens(part_messages(llm, question, ""))
     answer = min(max_output_tokens, notes)
     read, written = size + asked + count_tokens(merge_messages(question, "")) + notes, notes + answer
     if is_judged:
-        claims, sources = math.ceil(answer / CLAIM_TOKENS), sum(len(part.context.sources) for part in parts)
-        cited = size * min(claims, sources) // sources
+        claims = math.ceil(answer / CLAIM_TOKENS)
+        cited = size * min(claims, len(sources)) // len(sources)
         requests = math.ceil(cited / max(judges.sources_room(llm, question), 1)) if cited else 0
         read += cited + answer + requests * providers.count_tokens(judges.judge_prompt(question, (), ()))
         written += claims * judges.VERDICT_TOKENS
-    pages = {
-        (source.hit.passage.document_id, page)
-        for part in parts
-        for source in part.context.sources
-        for page in _pages(source)
-    }
+    pages = {(source.hit.passage.document_id, page) for source in sources for page in _pages(source)}
+    documents = dict.fromkeys(source.hit.passage.document_id for source in sources)
     usage = types.Usage(input_tokens=read, output_tokens=written)
     return types.WholeReading(
         pages=len(pages),
-        documents=len({document_id for document_id, _ in pages}),
+        document_ids=tuple(documents),
+        documents=len(documents),
+        model=providers.model_id(llm),
         parts=len(parts),
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,

@@ -142,8 +142,8 @@ def _claims(row: Mapping[str, Any], name: str) -> Iterator[Claim]:
 def verify(answer: Answer, judge: MeaningJudge | None, options: Options) -> Iterator[Shown]:
     """Yield the claims of an answer with their verdicts; each version of the answer is verified as a whole."""
     reranker = providers.CrossEncoder(options.config)
-    shown = [format_source(Source(name, hit, hit.passage.lines)) for name, hit in answer.sources.items()]
-    prompted = Prompted(answer.question, "\n".join(shown))
+    shown = {name: format_source(Source(name, hit, hit.passage.lines)) for name, hit in answer.sources.items()}
+    prompted = Prompted(answer.question, shown)
     grounder = Grounder(answer.sources, locate=_nowhere, reranker=reranker, judge=judge, prompted=prompted)
     by_version: dict[str, list[Claim]] = defaultdict(list)
     for claim in answer.claims:

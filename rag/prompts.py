@@ -135,6 +135,12 @@ READING_CHOICE = N_(
 NOT_READ = N_("Not read completely: {places}. {_error}")
 """The hint on an answer for which parts of the documents failed."""
 
+NOT_JOINED = N_("The model lost the notes on these pages when it joined them. Ask again, or about fewer pages.")
+"""Why pages were not read completely whose notes were joined to nothing."""
+
+FROM_PASSAGES = N_("This is from the best passages, not from all pages. {_error}")
+"""The hint on an answer to a question about whole documents that cannot be read whole, where that was to be asked."""
+
 OVERVIEW = """\
 Write an overview of this document for an analyst who has not read it: its ten most important facts, as a list of \
 bullets, each one short sentence that stands for itself. Begin with what the document is, about whom and of which \

@@ -1,7 +1,9 @@
 """One user's rows, files, models and queue: all of them, or of one collection, their own or another user's."""
 
+import datetime as dt
 import threading
 import uuid
+from collections import OrderedDict
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -59,6 +61,7 @@ class Resources:
             reranker=parts.get("reranker"),
         )
         self.node_parser = parts.get("node_parser")
+        self.remembered_facts: OrderedDict[tuple[uuid.UUID, dt.datetime | None], types.KeyFacts] = OrderedDict()
         self._store = parts.get("store")
         self._files = parts.get("files")
         self._server: embedded.EmbeddedServer | None = None
@@ -144,6 +147,7 @@ class Workspace:
         self._resources = resources
         self.config = resources.config
         self.models = resources.models
+        self.remembered_facts = resources.remembered_facts  # key facts that a reader may not keep, by reading
         self.node_parser = resources.node_parser  # replaces our chunking, if one was given
         self.user_id = user_id
         self.origin = origin

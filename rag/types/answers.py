@@ -224,7 +224,8 @@ class AnswerOptions(Input):
     `reading` says what a question about a whole document (a summary, a list, "how many …") is answered from, where its
     pages do not fit into one prompt: "whole" has a language model read all pages part by part, whatever is asked;
     "passages" never; "ask" asks back with what it takes. "auto" reads them where that takes little more than a usual
-    answer, and else answers from the best passages and tells what reading all takes.
+    answer, and else answers from the best passages and tells what reading all takes. Where all pages cannot be read,
+    "whole" raises ValidationError or ConfigError, and "ask" answers from the best passages with the reason as hint.
     """
 
     require_citations: bool = True
@@ -295,9 +296,12 @@ class WholeReading(Model):
     """What it takes to read all pages that a question is about, in so many `parts`, or what was read if `is_done`.
 
     Tokens and `cost_usd` are estimates, the cost by the vendor's list price; None if that is unknown. `seconds` is how
-    long a model on this machine reads, if its speed is known. `unread` are pages by document whose part failed.
+    long a model on this machine reads, if its speed is known. `unread` are pages by document whose part failed. All
+    this is of the documents `document_ids` and of the `model` (`provider:model`); older answers do not have these.
     """
 
+    document_ids: tuple[uuid.UUID, ...] = pydantic.Field(default=(), exclude_if=lambda ids: not ids)
+    model: str | None = pydantic.Field(default=None, exclude_if=lambda model: model is None)
     pages: int
     documents: int = 1
     parts: int

@@ -173,6 +173,8 @@ def test_the_reader_chooses_whether_all_pages_are_read(
     assert not any("is read in parts" in str(request.body) for request in writer.requests)
     assert "8 pages" in texts(app)
     assert "tokens" in texts(app)
+    add(engine, "tolls.pdf", pdfs.pages(3, line=lambda n: f"In June the fee of quay {n} is {n}00 francs."))
+    app.run()  # its price was for the other document
     next(button for button in app.button if button.label == "Read all 8 pages").click().run()
     wait(app, lambda: not app.session_state["pending"])
     shown = component(app, "answer-")
@@ -185,6 +187,8 @@ def test_the_reader_chooses_whether_all_pages_are_read(
     assert turn.response
     assert turn.response.reading
     assert turn.response.reading.is_done
+    assert turn.response.reading.pages == 8
+    assert {hit.document_name for hit in turn.response.contexts} == {"fees.pdf"}
     assert len(turn.versions) == 2
 
 

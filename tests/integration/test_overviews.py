@@ -9,6 +9,7 @@ import psycopg
 import pytest
 
 from rag import errors
+from rag.answering.extraction import key_facts
 from rag.config import load_config
 from rag.engine import Installation, RAGEngine
 from rag.types import DocumentStatus, GenerationOptions, Role
@@ -117,8 +118,27 @@ def test_readers_of_a_share_see_it_and_only_writers_have_it_improved(ada: RAGEng
     assert bob.documents.overview(lease).facts == ada.documents.overview(lease).facts
     with psycopg.connect(database_url) as connection:
         connection.execute("UPDATE documents SET key_facts = NULL")
-    assert bob.documents.overview(lease).facts
+    chosen = bob.documents.overview(lease)
+    assert chosen.facts
     assert kept(database_url) == [None]
+    assert bob.documents.overview(lease).made_at == chosen.made_at  # not chosen once more
+    ada.documents.process(lease, again=True)
+    assert bob.documents.overview(lease).made_at > chosen.made_at
+    ada.sharing.unshare({"grantee": "bob", "permission": "read"}, "default")
+    with pytest.raises(errors.NotFoundError):
+        bob.documents.overview(lease)
+
+
+def test_a_document_is_ready_though_its_facts_cannot_be_chosen(
+    ada: RAGEngine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("no such line")
+
+    monkeypatch.setattr(key_facts, "key_facts", fail)
+    lease = ada.documents.add(pdfs.plain(LEASE), "lease.pdf", enqueue=False)
+    assert ada.documents.process(lease.id).status is DocumentStatus.READY
+    assert "no such line" in caplog.text
 
 
 def test_a_document_without_sentences_has_no_facts(ada: RAGEngine) -> None:
@@ -163,6 +183,20 @@ def test_a_models_facts_are_proved_by_their_quotes(database_url: str, tmp_path: 
             assert ada.documents.overview(lease) == written
             ada.documents.process(lease, again=True)
             assert ada.documents.overview(lease).model is None
+
+
+def test_a_model_is_not_paid_for_a_document_that_was_read_again(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with vendors.vendor("openai") as vendor:
+        settings = {"rag_data_dir": tmp_path / "data", "rag_database_url": database_url, "rag_embed_model": "local"}
+        with RAGEngine(vendor.config(**settings), user_id="ada") as ada:
+            lease = add(ada, pdfs.plain(LEASE), "lease.pdf")
+            before = len(vendor.server.bodies)
+            monkeypatch.setattr(ada.store.documents, "keep_key_facts", lambda *_: False)
+            with pytest.raises(errors.ConflictError, match="read again"):
+                ada.documents.improve_overview(lease)
+            assert len(vendor.server.bodies) == before
 
 
 def test_only_a_ready_document_is_given_to_a_model(database_url: str, tmp_path: Path) -> None:

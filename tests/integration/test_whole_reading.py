@@ -10,6 +10,7 @@ import pytest
 
 from rag import errors, prompts
 from rag.engine import RAGEngine
+from rag.engine.questions import whole_reading
 from rag.types import AnswerResponse, AnswerStage, Support, Verdict
 from tests import pdfs, vendors
 from tests.databases import Databases
@@ -274,9 +275,43 @@ def test_more_documents_than_can_be_read_whole_are_refused(desk: Desk) -> None:
     try:
         with pytest.raises(errors.ValidationError, match="At most 12 documents"):
             desk.ask("What is told?")
-        assert desk.ask("List all fees", reading="ask").reading is None
+        offered = desk.ask("List all fees", reading="ask")
+        assert offered.reading is None
+        assert offered.hint is not None
+        assert offered.hint.startswith("This is from the best passages, not from all pages. At most 12 documents")
+        assert desk.ask("List all fees", reading="auto").hint is None
     finally:
         desk.engine.documents.trash(ids)
+
+
+@pytest.mark.parametrize(
+    ("retrieval", "option"), [({"must_include": ["fee"]}, "mustInclude"), ({"passage": "chunk"}, "passage")]
+)
+def test_passages_that_are_searched_for_are_not_read_whole(desk: Desk, retrieval: dict[str, Any], option: str) -> None:
+    with pytest.raises(errors.ValidationError, match=f"^{option} is for passages"):
+        desk.engine.answer(desk.request() | {"retrieval": retrieval})
+    response = desk.engine.answer(desk.request(reading="ask") | {"retrieval": retrieval})
+    assert response.reading is None
+    assert response.hint is not None
+    assert f"{option} is for passages" in response.hint
+
+
+def test_what_no_model_can_read_whole_is_said(desk: Desk) -> None:
+    request = desk.request()
+    with pytest.raises(errors.ConfigError, match="takes a language model"):
+        desk.engine.answer(request | {"generation": {"provider": "extractive"}})
+    narrow = desk.engine.config.model_copy(update={"rag_context_window": 2200})
+    with RAGEngine(narrow, user_id="ann") as engine:
+        generation = {"max_output_tokens": 2000}
+        with pytest.raises(errors.ConfigError, match=r"takes too little at once to read all pages"):
+            engine.answer(request | {"generation": generation})
+    assert not desk.model.asked
+
+
+def test_more_pages_than_have_a_mark_are_refused(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whole_reading, "MAX_SOURCES", 20)
+    with pytest.raises(errors.ValidationError, match="At most 20 pages are read whole, but 24 are meant"):
+        desk.ask()
 
 
 HISTORY = [

@@ -1,9 +1,12 @@
 """Claims that words do not prove: their evidence, the facts they need, and the judges of meaning."""
 
 import json
+import re
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
+from llama_index.core.llms import ChatMessage, ChatResponse
 
 from rag.answering.verification.citations import Claim
 from rag.answering.verification.grounding import Grounded, Grounder
@@ -15,6 +18,7 @@ from rag.answering.verification.judges import (
     MeaningJudge,
     MeaningVerdict,
     Prompted,
+    judged_together,
 )
 from rag.answering.verification.open_claims import OpenClaim, missing_facts, open_claim
 from rag.answering.verification.quote_matching import QuotablePassage
@@ -367,7 +371,7 @@ def test_a_language_model_names_what_is_missing(kind: str, support: Support) -> 
 
 def test_a_language_model_gets_all_statements_with_the_question_and_the_sources() -> None:
     claims = ["Yes.", "It guided 4,812 ships that year.", "It did not guide ships that year.", LAID_OFF]
-    prompted = Prompted("How many ships?", "[S1] harbour.pdf …")
+    prompted = Prompted("How many ships?", {"S1": "[S1] harbour.pdf …"})
     judge = Noted(reads_all=True)
     ground(judge, *claims, prompted=prompted)
     assert [one.wording for one in judge.asked] == claims
@@ -379,6 +383,51 @@ def test_a_language_model_gets_all_statements_with_the_question_and_the_sources(
     assert "Question: How many ships?" in asked
     assert "[S1] harbour.pdf …" in asked
     assert "(1) Yes.\n(2) It guided 4,812 ships that year.\n(3) It did not" in asked
+
+
+class ReadingLLM(ScriptedLLM):
+    """Judges that a claim is supported if its berth stands in the sources of the prompt, else not stated."""
+
+    def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
+        prompt = messages[-1].content or ""
+        self._asked.append(prompt)
+        sources, _, claims = prompt.rpartition("Claims of the answer:")
+        verdicts = [
+            verdict("supported" if f"[{berth}]" in sources else "not_stated", claim=int(number))
+            for number, berth in re.findall(r"\((\d+)\) Berth (\w+)", claims)
+        ]
+        return ChatResponse(message=ChatMessage(role="assistant", content=json.dumps({"verdicts": verdicts})))
+
+
+def test_claims_are_judged_in_batches_by_the_sources_that_they_cite() -> None:
+    texts = {f"S{n}": f"[S{n}] harbour.pdf\n" + "It is told of this berth at length. " * 60 for n in range(1, 7)}
+    claims = [OpenClaim(f"Berth S{n}", (), wording=f"Berth S{n}", citation_ids=(f"S{n}",)) for n in range(1, 7)]
+    whole, narrow = ReadingLLM(reply=""), ReadingLLM(reply="", window=2500)
+    for llm, requests in ((whole, 1), (narrow, 6)):
+        judge = LanguageModelJudge(Completions(llm, None), "some-model")
+        verdicts = judge.judge(claims, Prompted("Which berths?", texts))
+        assert [one and one.support for one in verdicts] == [Support.SUPPORTED] * 6
+        assert 1 <= len(llm.asked) <= requests
+    assert len(narrow.asked) > 1
+    assert "[S6]" not in narrow.asked[0]
+
+
+@pytest.mark.parametrize(
+    ("cited", "room", "expected"),
+    [
+        ([["S1"], ["S2"], []], 1000, [([0, 1, 2], ["S1", "S2", "S3"])]),  # all fit
+        ([["S1"], ["S2"], ["S1"]], 45, [([0, 1, 2], ["S1", "S2"])]),
+        ([["S1"], ["S2"], [], ["S3"]], 45, [([0, 1], ["S1", "S2"]), ([3], ["S3"])]),  # nothing cited: not here
+        ([["S1", "S2", "S3"], ["S2"]], 45, [([1], ["S2"])]),  # more than fits: not here
+        ([["S1"]], 0, []),
+    ],
+)
+def test_which_claims_are_judged_together(
+    cited: list[list[str]], room: int, expected: list[tuple[list[int], list[str]]]
+) -> None:
+    texts = {id_: f"{id_} " + "word " * 16 for id_ in ("S1", "S2", "S3")}
+    batches = judged_together(cited, texts, room)
+    assert [([*claims], [text.split()[0] for text in sources]) for claims, sources in batches] == expected
 
 
 def test_the_entailment_model_gets_what_words_leave_open() -> None:

@@ -1,12 +1,20 @@
+import re
+import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
+from llama_index.core.llms import ChatMessage, ChatResponse, ChatResponseGen
+from pydantic import PrivateAttr
 
+from rag import errors, prompts
 from rag.answering.generation.context import hit_tokens
-from rag.answering.generation.part_reading import Part, split_into_parts
-from rag.types import Hit
+from rag.answering.generation.model_answer import Stop, Writer, never_stop
+from rag.answering.generation.part_reading import Part, PartReader, ReadParts, split_into_parts
+from rag.types import AnswerStage, GenerationOptions, Hit
 from tests import sources
+from tests.unit.test_answering import ScriptedLLM
 
 DOCUMENT = uuid.uuid4()
 
@@ -56,3 +64,126 @@ def test_a_page_that_is_longer_than_a_part_is_divided_and_nothing_of_it_is_lost(
     assert all(part.tokens <= 2 * PAGE_TOKENS for part in parts)
     read = [line.number for part in parts for source in part.context.sources for line in source.lines]
     assert read == [line.number for hit in (long, page(2)) for line in hit.passage.lines]
+
+
+def test_pages_that_a_section_moves_on_leave_room_for_the_next_page() -> None:
+    pages = [page(n, section="Fees" if n >= 4 else "Berths", lines=36 if n == 5 else 10) for n in range(1, 7)]
+    budget = 4 * PAGE_TOKENS + 5
+    assert hit_tokens(pages[4]) < budget  # it fits, but not behind the fourth page, which begins a section
+    parts = split_into_parts(pages, budget)
+    assert pages_of(parts) == [[1, 2, 3], [4], [5], [6]]
+    assert all(part.tokens <= budget for part in parts)
+
+
+# --- reading ---
+
+
+class NotingLLM(ScriptedLLM):
+    """Replies what a function makes of the prompt; an error of it is that of the vendor."""
+
+    reply: str = ""
+    _reply_to: Callable[[str], str] = PrivateAttr()
+
+    def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:
+        prompt = messages[-1].content or ""
+        self._asked.append(prompt)
+        text = self._reply_to(prompt)
+        yield ChatResponse(message=ChatMessage(role="assistant", content=text), delta=text)
+
+
+def is_join(prompt: str) -> bool:
+    return prompt.startswith("Notes:")
+
+
+def noted(prompt: str) -> str:
+    """Return a long note on each source of a part, or a short one with the marks of all notes."""
+    if is_join(prompt):
+        return "- Berths are told of. " + "".join(dict.fromkeys(re.findall(r"\[S\d+\]", prompt)))
+    told = "A berth of the harbour is told of here, and it is told of at length. " * 12
+    return "\n".join(f"- {told}[{id_}]" for id_ in re.findall(r"^\[(S\d+)\]", prompt, re.MULTILINE))
+
+
+def read(
+    reply_to: Callable[[str], str], *, pages: int = 6, window: int = 100_000, stop: Stop = never_stop
+) -> tuple[ReadParts, list[AnswerStage], list[str]]:
+    """Read each page as a part: what was read, the stages, and the prompts that joined notes."""
+    llm = NotingLLM(window=window)
+    llm._reply_to = reply_to
+    parts = split_into_parts(map(page, range(1, pages + 1)), PAGE_TOKENS + 5)
+    reading = PartReader(Writer(llm, GenerationOptions(), None, stop), "Which berths?", parts).read()
+    stages: list[AnswerStage] = []
+    while True:
+        try:
+            event = next(reading)
+        except StopIteration as end:
+            return end.value, stages, [prompt for prompt in llm.asked if is_join(prompt)]
+        if isinstance(event, AnswerStage):
+            stages.append(event)
+
+
+NARROW = 1500
+"""A window in which the notes on some parts fit, but not those on six."""
+
+
+def test_a_note_that_also_says_what_its_part_lacks_is_kept() -> None:
+    lacks = "The documents do not state the depth of the berths.\n"
+    result, _, (joined,) = read(lambda prompt: noted(prompt) if is_join(prompt) else lacks + noted(prompt))
+    assert "[S1]" in joined
+    assert len(result.context.sources) == 6
+
+
+@pytest.mark.parametrize(
+    "empty", [prompts.NOT_FOUND_SENTINEL, f"{prompts.NOT_FOUND_SENTINEL} [S1]", "Nothing of this is in here.", ""]
+)
+def test_a_note_that_holds_nothing_is_left_out(empty: str) -> None:
+    result, _, joins = read(lambda prompt: noted(prompt) if "[S2]" in prompt else empty)
+    assert not joins
+    assert [source.citation_id for source in result.context.sources] == ["S2"]
+
+
+def test_joining_step_by_step_sends_no_note_alone_and_tells_how_far_it_is() -> None:
+    result, stages, joins = read(noted, pages=7, window=NARROW)
+    assert len(joins) > 2
+    assert all(prompt.count("(Part ") > 1 for prompt in joins)
+    assert len(result.context.sources) == 7
+    told = [(stage.parts_read, stage.parts) for stage in stages]
+    assert told == sorted(told)
+    assert told[-1] == (7 + len(joins) - 1, 7 + len(joins) - 1)  # all but the last, which is the answer
+
+
+def test_a_stop_is_seen_between_the_steps() -> None:
+    joined: list[str] = []
+
+    def reply(prompt: str) -> str:
+        if is_join(prompt):
+            joined.append(prompt)
+            time.sleep(0.05)
+        return noted(prompt)
+
+    result, _, _ = read(reply, pages=24, window=NARROW, stop=lambda: bool(joined))
+    assert result.output.ending.stopped
+    assert result.output.text == ""
+    assert len(joined) < 8  # of as many batches
+
+
+@pytest.mark.parametrize("lost", ["", "Nothing is told of berths."])
+def test_notes_that_are_joined_to_nothing_are_told_and_not_the_answer(lost: str) -> None:
+    result, _, _ = read(lambda prompt: lost if is_join(prompt) and "[S1]" in prompt else noted(prompt), window=NARROW)
+    assert "[S6]" in result.output.text
+    assert result.hint is not None
+    assert result.hint.startswith("Not read completely: report.pdf, p. 1–")
+    assert prompts.NOT_JOINED in result.hint
+
+
+def test_a_step_that_fails_is_told_unless_all_do() -> None:
+    def reply(prompt: str, failing: str) -> str:
+        if is_join(prompt) and failing in prompt:
+            raise errors.ProviderError("Too busy.")
+        return noted(prompt)
+
+    result, _, _ = read(lambda prompt: reply(prompt, "[S1]"), window=NARROW)
+    assert "[S6]" in result.output.text
+    assert result.hint is not None
+    assert "Too busy." in result.hint
+    with pytest.raises(errors.ProviderError, match="Too busy"):
+        read(lambda prompt: reply(prompt, ""), window=NARROW)

@@ -68,14 +68,23 @@ class Context(NamedTuple):
     @classmethod
     def of(cls, sources: Sequence[Source]) -> "Context":
         """Present the sources; those of a document stand together."""
-        documents = [*dict.fromkeys(source.hit.passage.document_id for source in sources)]
-        grouped = sorted(sources, key=lambda source: documents.index(source.hit.passage.document_id))
-        return cls(tuple(sources), "\n".join(map(format_source, grouped)))
+        return cls(tuple(sources), "\n".join(_presented(sources).values()))
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """How each source is presented, by its id, in the order of the text."""
+        return _presented(self.sources)
 
     @property
     def hits(self) -> dict[str, types.Hit]:
         """The hits by their ids."""
         return {source.citation_id: source.hit for source in self.sources}
+
+
+def _presented(sources: Sequence[Source]) -> dict[str, str]:
+    documents = [*dict.fromkeys(source.hit.passage.document_id for source in sources)]
+    grouped = sorted(sources, key=lambda source: documents.index(source.hit.passage.document_id))
+    return {source.citation_id: format_source(source) for source in grouped}
 
 
 def default_budget(llm: "LLM | None") -> int:

@@ -4,6 +4,7 @@ The sources of all parts are numbered through, so that a mark or a quote of a no
 """
 
 import itertools
+import math
 import threading
 import uuid
 from collections.abc import Generator, Iterable, Sequence
@@ -15,7 +16,8 @@ from rag import errors, prompts, providers, tracing, types
 from rag.answering.generation.context import Context, Source, build_context, hit_tokens
 from rag.answering.generation.model_answer import Ending, Output, Writer, count_tokens, prompt_messages, stream_visible
 from rag.answering.text.markup import CITATION_MARK
-from rag.answering.verification.citations import is_refusal
+from rag.answering.verification import judges
+from rag.answering.verification.citations import is_sentinel
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.llms import LLM, ChatMessage
@@ -32,8 +34,11 @@ SECTION_SHARE = 2 / 3
 NOTE_TOKENS = 400
 """Expected length of the notes on a part; a long list has more, a part without an answer a sentence."""
 
-VERDICT_TOKENS = 1000
-"""Expected length of the verdicts of a language model on the final answer."""
+CLAIM_TOKENS = 60
+"""Expected length of an item of an answer with its mark and its quote."""
+
+
+_QUOTE_TAG = "<quote"
 
 
 class Note(NamedTuple):
@@ -44,6 +49,12 @@ class Note(NamedTuple):
     usage: types.Usage = types.Usage()
     hint: str | None = None
     error: errors.ProviderError | None = None
+
+    @property
+    def tells(self) -> bool:
+        """Whether it holds something for the answer: a statement with a mark or a quote, beside which it may refuse."""
+        is_refused = is_sentinel(CITATION_MARK.sub("", self.text))
+        return not is_refused and bool(CITATION_MARK.search(self.text) or _QUOTE_TAG in self.text)
 
     @property
     def places(self) -> str:
@@ -101,7 +112,7 @@ def split_into_parts(pages: Iterable[types.Hit], budget_tokens: int) -> list[Par
     part: list[types.Hit] = []
     sizes: list[int] = []
     for page, size in itertools.chain.from_iterable(_within(page, budget_tokens) for page in pages):
-        if part and sum(sizes) + size > budget_tokens:
+        while part and sum(sizes) + size > budget_tokens:  # what a section moved on may leave no room for the page
             end = _end(part, sizes, page)
             parts.append((part[:end], sum(sizes[:end])))
             part, sizes = part[end:], sizes[end:]
@@ -162,24 +173,32 @@ def merge_messages(question: str, notes: str) -> "list[ChatMessage]":
     return [ChatMessage(role=MessageRole.SYSTEM, content=system), ChatMessage(role=MessageRole.USER, content=user)]
 
 
-def estimate(llm: "LLM", question: str, parts: Sequence[Part], max_output_tokens: int) -> types.WholeReading:
-    """Return what reading the `parts` takes: tokens in and out for the notes, the answer and its verdicts."""
-    notes, sizes = len(parts) * NOTE_TOKENS, [part.tokens for part in parts]
+def estimate(
+    llm: "LLM", question: str, parts: Sequence[Part], max_output_tokens: int, *, is_judged: bool
+) -> types.WholeReading:
+    """Return what reading the `parts` takes: tokens in and out for the notes, the answer and, if wanted, its verdicts.
+
+    For these, the sources that the answer cites are read again, each item another one, in as many requests as needed.
+    """
+    sources = [source for part in parts for source in part.context.sources]
+    notes, size = len(parts) * NOTE_TOKENS, sum(part.tokens for part in parts)
     asked = len(parts) * count_tokens(part_messages(llm, question, ""))
-    merged = count_tokens(merge_messages(question, "")) + notes
-    pages = {
-        (source.hit.passage.document_id, page)
-        for part in parts
-        for source in part.context.sources
-        for page in _pages(source)
-    }
-    usage = types.Usage(
-        input_tokens=sum(sizes) + asked + merged + max(sizes),  # what the answer cites is read again to judge it
-        output_tokens=notes + min(max_output_tokens, notes) + VERDICT_TOKENS,
-    )
+    answer = min(max_output_tokens, notes)
+    read, written = size + asked + count_tokens(merge_messages(question, "")) + notes, notes + answer
+    if is_judged:
+        claims = math.ceil(answer / CLAIM_TOKENS)
+        cited = size * min(claims, len(sources)) // len(sources)
+        requests = math.ceil(cited / max(judges.sources_room(llm, question), 1)) if cited else 0
+        read += cited + answer + requests * providers.count_tokens(judges.judge_prompt(question, (), ()))
+        written += claims * judges.VERDICT_TOKENS
+    pages = {(source.hit.passage.document_id, page) for source in sources for page in _pages(source)}
+    documents = dict.fromkeys(source.hit.passage.document_id for source in sources)
+    usage = types.Usage(input_tokens=read, output_tokens=written)
     return types.WholeReading(
         pages=len(pages),
-        documents=len({document_id for document_id, _ in pages}),
+        document_ids=tuple(documents),
+        documents=len(documents),
+        model=providers.model_id(llm),
         parts=len(parts),
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
@@ -207,47 +226,55 @@ class PartReader:
         Raises:
             errors.ProviderError: no part could be read, or the notes could not be joined.
         """
-        notes = yield from self._take_notes()
-        failed = [note.error for note in notes if note.error]
-        if failed and len(failed) == len(notes):
-            raise failed[0]
-        incomplete = tuple(note for note in notes if note.hint)
-        used = [note.usage for note in notes]
+        count = len(self.parts)
+        requests = [
+            (part_messages(self.writer.llm, self.question, part.context.text, number, count), part.context.sources)
+            for number, part in enumerate(self.parts, start=1)
+        ]
+        notes = yield from self._take_notes(requests)
+        _raise_if_all_failed(notes)
+        incomplete, used = [note for note in notes if note.hint], [note.usage for note in notes]
+        told = [note for note in notes if note.tells]
+        while len(told) > 1 and self._is_too_long(told) and not self.writer.stop():
+            batches = self._batches(told)
+            requests = [self._merged(batch) for batch in batches if len(batch) > 1]
+            joined = yield from self._take_notes(requests, done=count)
+            count += len(requests)
+            alone = [batch[0] for batch in batches if len(batch) == 1]
+            if not alone:
+                _raise_if_all_failed(joined)
+            lost = [note._replace(hint=prompts.NOT_JOINED) for note in joined if not note.tells and not note.hint]
+            incomplete += [*(note for note in joined if note.hint), *lost]
+            used += [note.usage for note in joined]
+            told = [note for note in (*joined, *alone) if note.tells]
         if self.writer.stop():
             return ReadParts(Output("", (), Ending(_sum(used), stopped=True)), Context((), ""))
-        told = [note for note in notes if note.text and not is_refusal(note.text)]
-        while len(told) > 1 and self._is_too_long(told):
-            told = [self._note(*self._merged(batch)) for batch in self._batches(told)]
-            used += [note.usage for note in told]
-            incomplete += tuple(note for note in told if note.hint)
         known = {source.citation_id: source for note in told for source in note.sources}
         pieces = self.writer.write(self._merged(told)[0]) if len(told) > 1 else _known(told)
         output = yield from stream_visible(tracing.streaming("model", lambda: pieces), known)
         cited = {*CITATION_MARK.findall(output.text), *(quote.citation_id for quote in output.quotes)}
         context = Context.of([source for citation_id, source in known.items() if citation_id in cited])
         ending = output.ending._replace(usage=_sum([*used, output.ending.usage]))
-        return ReadParts(output._replace(ending=ending), context, incomplete)
+        return ReadParts(output._replace(ending=ending), context, tuple(incomplete))
 
-    def _take_notes(self) -> Generator[types.AnswerStage, None, list[Note]]:
-        """Yield how many parts are read; return the notes in order. What is not begun at a stop is left out."""
+    def _take_notes(
+        self, requests: "Sequence[tuple[Sequence[ChatMessage], tuple[Source, ...]]]", done: int = 0
+    ) -> Generator[types.AnswerStage, None, list[Note]]:
+        """Yield how many parts are read, `done` before these; return the notes on the requests in order.
+
+        What is not begun at a stop is left out.
+        """
         left = threading.Event()
         reader = replace(self, writer=replace(self.writer, stop=lambda: left.is_set() or self.writer.stop()))
-        count = len(self.parts)
+        count = done + len(requests)
         threads = futures.ThreadPoolExecutor(PARTS_AT_ONCE, thread_name_prefix="reading")
         try:
-            jobs = [
-                threads.submit(
-                    tracing.bind_context(reader._note),
-                    part_messages(self.writer.llm, self.question, part.context.text, number, count),
-                    part.context.sources,
-                )
-                for number, part in enumerate(self.parts, start=1)
-            ]
+            jobs = [threads.submit(tracing.bind_context(reader._note), *request) for request in requests]
             pending = set(jobs)
-            yield types.AnswerStage(name="reading", parts=count)
+            yield types.AnswerStage(name="reading", parts=count, parts_read=done)
             while pending and not self.writer.stop():
-                done, pending = futures.wait(pending, STOP_SECONDS, futures.FIRST_COMPLETED)
-                if done:
+                ended, pending = futures.wait(pending, STOP_SECONDS, futures.FIRST_COMPLETED)
+                if ended:
                     yield types.AnswerStage(name="reading", parts=count, parts_read=count - len(pending))
             return [job.result() for job in jobs if job not in pending]
         finally:
@@ -267,7 +294,7 @@ class PartReader:
         text = output.text
         for quote in reversed(output.quotes):
             mark = f' id="{quote.citation_id}"' if quote.citation_id else ""
-            text = f"{text[: quote.position]} <quote{mark}>{quote.text}</quote>{text[quote.position :]}"
+            text = f"{text[: quote.position]} {_QUOTE_TAG}{mark}>{quote.text}</quote>{text[quote.position :]}"
         return Note(sources, text, output.ending.usage, output.ending.hint)
 
     def _merged(self, notes: Sequence[Note]) -> "tuple[list[ChatMessage], tuple[Source, ...]]":
@@ -286,6 +313,12 @@ class PartReader:
                 batches.append([])
             batches[-1].append(note)
         return batches
+
+
+def _raise_if_all_failed(notes: Sequence[Note]) -> None:
+    failed = [note.error for note in notes if note.error]
+    if failed and len(failed) == len(notes):
+        raise failed[0]
 
 
 def _text(notes: Sequence[Note]) -> str:

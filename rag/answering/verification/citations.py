@@ -143,6 +143,11 @@ def is_bare_reply(statement: str) -> bool:
     return _BARE_REPLY.fullmatch(statement) is not None
 
 
+def is_sentinel(text: str) -> bool:
+    """Return whether a text is the refusal that a model is told to reply, and nothing else."""
+    return normalize(text).text.strip().rstrip(".").rstrip() == _SENTINEL
+
+
 def is_refusal(sentence: str) -> bool:
     """Return whether a sentence says that the sources do not contain what was asked."""
     return _SENTINEL in normalize(sentence).text or _REFUSAL.search(sentence) is not None

@@ -272,6 +272,7 @@ class Grounder:
             before=before.statement if before is not None and is_proved else "",
             names=names.pop() if len(names) == 1 else (),
             figures=result.figures,
+            citation_ids=result.claim.sentence.citation_ids,
         )
 
     def _quotes_of(self, result: _Compared, verdict: MeaningVerdict) -> QuotesBySource:

@@ -6,18 +6,20 @@ best sentences of its cited passages; facts stay a veto. A language model reads 
 
 import contextlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import pydantic
 import pydantic_core
 
-from rag import errors, prompts, types
+from rag import errors, prompts, providers, types
 from rag.answering.text.markup import ProposedQuote
 from rag.answering.verification.open_claims import OpenClaim, SourceSentence
 from rag.retrieval import Completions
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # see `rag.lazy_imports`
+    from llama_index.core.llms import LLM
+
     from rag.providers import EntailmentModel
 
 MAX_LOCATED = 4
@@ -32,11 +34,14 @@ Of 623 claims with a random word in its sentence (`benchmarks claims`, "other wo
 MIN_DOUBT = 0.5
 """Probability from which a claim that words contradict is not struck out, but left unverified; figures decide alone."""
 
-MAX_SOURCES_CHARS = 400_000
-"""Most characters of the sources in the prompt of a judge, halved until they fit into its window."""
+MAX_SOURCES_TOKENS = 100_000
+"""Most tokens of the sources in one prompt of a judge, of a model whose window takes more."""
 
 JUDGE_TOKENS = 4096
 """Room for the verdicts on about forty claims."""
+
+VERDICT_TOKENS = 100
+"""Expected length of a verdict with the words that it rests on."""
 
 
 class MeaningVerdict(NamedTuple):
@@ -54,10 +59,10 @@ class MeaningVerdict(NamedTuple):
 
 
 class Prompted(NamedTuple):
-    """What an answer was written from: the question, and the sources as they were shown to its writer."""
+    """What an answer was written from: the question, and the sources by id as they were shown to its writer."""
 
     question: str = ""
-    sources: str = ""
+    sources: Mapping[str, str] = {}
 
 
 NOTHING_PROMPTED = Prompted()
@@ -163,10 +168,12 @@ VERDICTS_SCHEMA: dict[str, Any] = {
 
 
 class LanguageModelJudge:
-    """Judges all claims of an answer by one cached request to a language model, which reads all sources.
+    """Judges all claims of an answer by a cached request to a language model, which reads all sources.
 
-    A claim with a figure that is in no source, and follows from none, is at best partly supported. Claims without a
-    readable verdict go to `second`, the entailment model's judge, as far as words leave them open.
+    Where these are too long for one request, the claims are judged in batches, each by the sources that they cite. A
+    claim with a figure that is in no source, and follows from none, is at best partly supported. Claims without a
+    readable verdict, or whose sources are too long, go to `second`, the entailment model's judge, as far as words leave
+    them open.
     """
 
     reads_all = True
@@ -199,24 +206,72 @@ class LanguageModelJudge:
 
     def _replies(self, claims: Sequence[OpenClaim], prompted: Prompted) -> dict[int, _Reply]:
         """Return the model's verdicts by the number of their claim; none if it fails or replies with something else."""
-        numbered = "\n".join(
-            prompts.JUDGE_CLAIM.format(number=number, text=" ".join(claim.wording.split()))
-            for number, claim in enumerate(claims, start=1)
-        )
+        texts = [" ".join(claim.wording.split()) for claim in claims]
+        room = sources_room(self._completions.llm, prompted.question, texts)
+        replies: dict[int, _Reply] = {}
+        with contextlib.suppress(errors.ProviderError):  # the answer stands without it
+            for batch in judged_together([claim.citation_ids for claim in claims], prompted.sources, room):
+                asked = self._ask(prompted.question, batch.sources, [texts[index] for index in batch.claims])
+                replies |= {index + 1: asked[n] for n, index in enumerate(batch.claims, start=1) if n in asked}
+        return replies
 
-        def prompt(chars: int) -> str:
-            return prompts.JUDGE.format(sources=prompted.sources[:chars], question=prompted.question, claims=numbered)
-
-        try:
-            request = self._completions.longest(prompt, MAX_SOURCES_CHARS)
-            text = self._completions.complete("verdicts", request, VERDICTS_SCHEMA)
+    def _ask(self, question: str, sources: Iterable[str], claims: Iterable[str]) -> dict[int, _Reply]:
+        text = self._completions.complete("verdicts", judge_prompt(question, sources, claims), VERDICTS_SCHEMA)
+        replies: dict[int, _Reply] = {}
+        with contextlib.suppress(ValueError):  # no list
             start, end = _LIST.search(text), text.rindex("]") + 1
             read = pydantic_core.from_json(text[start.start() : end] if start else "", allow_partial=True)
-        except (errors.ProviderError, ValueError):  # the answer stands without it
-            return {}
-        replies: dict[int, _Reply] = {}
-        for row in read if isinstance(read, list) else []:
-            with contextlib.suppress(pydantic.ValidationError):  # the last one may be cut off
-                reply = _Reply.model_validate(row)
-                replies[reply.claim] = reply
+            for row in read if isinstance(read, list) else []:
+                with contextlib.suppress(pydantic.ValidationError):  # the last one may be cut off
+                    reply = _Reply.model_validate(row)
+                    replies[reply.claim] = reply
         return replies
+
+
+def judge_prompt(question: str, sources: Iterable[str], claims: Iterable[str]) -> str:
+    """Return the prompt for the verdicts on claims, which are numbered from 1."""
+    numbered = [prompts.JUDGE_CLAIM.format(number=number, text=text) for number, text in enumerate(claims, start=1)]
+    return prompts.JUDGE.format(sources="\n".join(sources), question=question, claims="\n".join(numbered))
+
+
+def sources_room(llm: "LLM", question: str, claims: Iterable[str] = ()) -> int:
+    """Return the most tokens of sources in one request for verdicts on `claims`; may be negative."""
+    return min(providers.remaining_tokens(llm, judge_prompt(question, (), claims)), MAX_SOURCES_TOKENS)
+
+
+def is_judged_by_writer(llm: "LLM", choice: bool | None) -> bool:
+    """Return whether the model that writes an answer also judges it; by default all but small ones do."""
+    return choice or (choice is None and not providers.is_small(llm))
+
+
+class JudgedTogether(NamedTuple):
+    """Claims, by their index, that are judged in one request by these sources."""
+
+    claims: Sequence[int]
+    sources: Sequence[str]
+
+
+def judged_together(
+    cited: Sequence[Sequence[str]], sources: Mapping[str, str], room_tokens: int
+) -> list[JudgedTogether]:
+    """Divide claims, given as the ids that each cites, into requests whose sources fit into `room_tokens`.
+
+    All are judged by all sources if these fit. Else each request has only what its claims cite; claims that cite
+    nothing, or more than fits, are left out.
+    """
+    sizes = {citation_id: providers.estimate_max_tokens(text) for citation_id, text in sources.items()}
+    if sum(sizes.values()) <= room_tokens:
+        return [JudgedTogether(range(len(cited)), [*sources.values()])]
+    batches: list[tuple[list[int], set[str]]] = []
+    for index, ids in enumerate(cited):
+        own = sizes.keys() & set(ids)
+        if not own or sum(sizes[citation_id] for citation_id in own) > room_tokens:
+            continue
+        if not batches or sum(sizes[citation_id] for citation_id in batches[-1][1] | own) > room_tokens:
+            batches.append(([], set()))
+        batches[-1][0].append(index)
+        batches[-1][1].update(own)
+    return [
+        JudgedTogether(claims, [text for citation_id, text in sources.items() if citation_id in ids])
+        for claims, ids in batches
+    ]

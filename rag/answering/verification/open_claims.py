@@ -131,7 +131,7 @@ class OpenClaim:
     are facts that speak against it. `replaced` are its words that stand where the evidence has others,
     `has_other_words` is whether the evidence lacks words of it, `is_contradicted` whether its words contradict the
     evidence, `is_decided` whether words and facts decide about it. `absent` are its figures that are in no source of
-    the answer and follow from none.
+    the answer and follow from none. `citation_ids` are the sources that it cites.
     """
 
     text: str
@@ -144,6 +144,7 @@ class OpenClaim:
     is_decided: bool = False
     wording: str = ""
     absent: tuple[str, ...] = ()
+    citation_ids: tuple[str, ...] = ()
 
     @property
     def rests_on_rows(self) -> bool:
@@ -166,6 +167,7 @@ def open_claim(
     before: str = "",
     names: Sequence[str] = (),
     figures: FigureCheck = NO_FIGURES,
+    citation_ids: Sequence[str] = (),
 ) -> OpenClaim:
     """Return `claim` with its evidence from the cited `passages`, the sentences of the `quotes` first.
 
@@ -202,6 +204,7 @@ def open_claim(
         is_decided=judgement.is_decided,
         wording=claim,
         absent=figures.absent,
+        citation_ids=tuple(citation_ids),
     )
 
 

@@ -53,11 +53,13 @@ def print_answer(response: types.AnswerResponse) -> None:
 
 def reading_text(reading: types.WholeReading) -> str:
     """Say what was read whole, or what that would take."""
+    pages = "1 page" if reading.pages == 1 else f"{reading.pages:,} pages"
+    parts = "1 part" if reading.parts == 1 else f"{reading.parts} parts"
     if reading.is_done:
-        return f"Read: {reading.pages:,} pages in {reading.parts} parts."
+        return f"Read: {pages} in {parts}."
     price = "no price known" if reading.cost_usd is None else f"about ${reading.cost_usd:.2f}"
     return (
-        f"From the best passages. To read all {reading.pages:,} pages in {reading.parts} parts takes about "
+        f"From the best passages. To read {'' if reading.pages == 1 else 'all '}{pages} in {parts} takes about "
         f"{reading.rounded_tokens:,} tokens ({price}): add --reading whole."
     )
 

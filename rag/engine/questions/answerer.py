@@ -33,7 +33,7 @@ from rag.answering.generation.model_answer import (
 )
 from rag.answering.generation.part_reading import PartReader
 from rag.answering.text.markup import plain_text
-from rag.answering.verification import citations
+from rag.answering.verification import citations, judges
 from rag.answering.verification.citations import is_refusal
 from rag.answering.verification.grounding import Grounder, Locate
 from rag.answering.verification.judges import JUDGE_TOKENS, EntailmentJudge, LanguageModelJudge, MeaningJudge, Prompted
@@ -105,6 +105,7 @@ class Answerer:
         self._understood: UnderstoodQuestion | None = None
         self._whole_question = request.question  # of which this may be the part for one document, without its name
         self._reading: types.WholeReading | None = None
+        self._unread: str | None = None
         self._started = time.perf_counter()
         if tools is not None:
             self.tools = tools
@@ -125,7 +126,7 @@ class Answerer:
         if self.llm is None:
             return Tools(locate, models.reranker, models.reader, None, memory)
         judge: MeaningJudge = EntailmentJudge(models.entailment_model)
-        if options.judge_with_model or (options.judge_with_model is None and not providers.is_small(self.llm)):
+        if judges.is_judged_by_writer(self.llm, options.judge_with_model):
             tokens = max(self.generation.max_output_tokens, JUDGE_TOKENS)
             exact = models.language_model(
                 self.generation.model_copy(update={"temperature": 0.0, "max_output_tokens": tokens})
@@ -166,15 +167,19 @@ class Answerer:
         question = self.request.question
         with request_key_errors(self.request.auth):
             events: Events | None = None
-            if self.llm is None:
-                events = self.composite.events(question)
-            elif providers.is_small(self.llm):  # small models take other rows, and compute wrongly
-                events = self.composite.computed_figure(question)
-            elif plan := WholeReading(self.workspace, self.index, self.llm, self.options).plan(understood):
+            whole = WholeReading(self.workspace, self.index, self.llm, self.options)
+            plan = whole.plan(understood)
+            self._unread = whole.refusal
+            if plan:
                 self._reading = plan.told
                 if plan.choice != "offer":
                     return self._finish(understood, self._read_whole(question, plan), self.generation.auth)
-            if events:
+            elif self.llm is None:
+                events = self.composite.events(question)
+            elif providers.is_small(self.llm):  # small models take other rows, and compute wrongly
+                events = self.composite.computed_figure(question)
+            if events:  # lists, summaries and figures without a model are not from the best passages
+                self._unread = None
                 return self._finish(understood, events, self.request.auth)
             query = retrieval.Query(question, passage_text=understood.passage_text)
             hits: Sequence[types.Hit] = self.composite.model_passages(question, understood.searches) if self.llm else ()
@@ -339,7 +344,7 @@ class Answerer:
             locate=self.tools.locate,
             reranker=self.tools.reranker,
             judge=self.tools.judge,
-            prompted=Prompted(question, context.text),
+            prompted=Prompted(question, context.texts),
         )
         yield types.AnswerStage(name="checking")
         with tracing.span("attribute"):  # sentences get the sources that they cite, or else one that says it
@@ -554,6 +559,7 @@ class Answerer:
         """
         at = dt.datetime.now(dt.UTC)
         follow_ups: tuple[str, ...] | None = None  # an answer that is judged comes twice
+        unread = prompts.FROM_PASSAGES.format(_error=self._unread) if self._unread else None
 
         def complete(answer: types.AnswerResponse) -> types.AnswerResponse:
             nonlocal follow_ups
@@ -566,7 +572,7 @@ class Answerer:
             completed = {
                 "question": understood.complete if understood.is_rewritten else None,
                 "follow_ups": answer.follow_ups or follow_ups,
-                "hint": answer.hint or question_intent.page_note(self.request.question, answer),
+                "hint": answer.hint or unread or question_intent.page_note(self.request.question, answer),
                 "retrieval": summary.model_copy(update={"returned": len(search.results if search else answer.sources)}),
                 "reading": self._reading,
                 "usage": answer.usage.model_copy(update=usage),

@@ -1,6 +1,5 @@
 """Overviews of documents: key facts chosen when one is read, and written by a language model on request."""
 
-import contextlib
 import datetime as dt
 import functools
 import uuid
@@ -27,6 +26,10 @@ OUTPUT_TOKENS = 3000
 """Limit of what a model writes, unless the request says otherwise: ten facts with their quotes."""
 
 
+MAX_REMEMBERED = 256
+"""Documents whose key facts a process remembers for readers of a share, some kilobytes each."""
+
+
 class _Task(NamedTuple):
     """What a model is asked for an overview: its answerer and the passages that it reads."""
 
@@ -47,13 +50,23 @@ class Overviews:
         return self._overview(document, self.facts(document))
 
     def facts(self, document: types.Document) -> types.KeyFacts:
-        """Return the facts kept with a document, else those that are chosen now, which are kept if it is ready."""
-        if kept := self._documents.key_facts(document.id):
+        """Return the facts kept with a document, else those that are chosen now, which are kept if it is ready.
+
+        Where a reader of a share may not keep them, this process remembers them for the reading of the document.
+        """
+        if kept := self._documents.key_facts(document.id):  # raises for what the user may not see
             return kept
+        remembered, reading = self._workspace.remembered_facts, (document.id, document.indexed_at)
+        if known := remembered.get(reading):
+            return known
         chosen = self._choose(document)
         if document.status is types.DocumentStatus.READY and document.deleted_at is None:
-            with contextlib.suppress(errors.ForbiddenError):  # shared for reading
+            try:
                 self._documents.keep_key_facts(document.id, chosen, document.indexed_at)
+            except errors.ForbiddenError:
+                remembered[reading] = chosen
+                if len(remembered) > MAX_REMEMBERED:
+                    remembered.popitem(last=False)
         return chosen
 
     def estimate(self, document_id: uuid.UUID, generation: types.GenerationOptions) -> types.OverviewEstimate:
@@ -83,8 +96,8 @@ class Overviews:
         answerer, hits = self._task(document, generation)
         if answerer.llm is None:
             raise errors.ConfigError(NO_MODEL)
-        # Refused before the model is paid for, if the document may not be changed
-        self._documents.keep_key_facts(document_id, self.facts(document), document.indexed_at)
+        # Refused before the model is paid for, if the document may not be changed or was read again
+        self._keep(document, self.facts(document))
         with request_key_errors(answerer.generation.auth):
             answer = final_answer(answerer.answer_from(prompts.OVERVIEW, hits))
         facts = [*_proved_facts(answer)] if answer.model != EXTRACTIVE_MODEL else []
@@ -101,9 +114,12 @@ class Overviews:
             usage=answer.usage,
             made_at=dt.datetime.now(dt.UTC),
         )
-        if not self._documents.keep_key_facts(document_id, written, document.indexed_at):
-            raise errors.ConflictError(N_("The document was read again meanwhile. Ask for its overview again."))
+        self._keep(document, written)
         return self._overview(document, written)
+
+    def _keep(self, document: types.Document, facts: types.KeyFacts) -> None:
+        if not self._documents.keep_key_facts(document.id, facts, document.indexed_at):
+            raise errors.ConflictError(N_("The document was read again meanwhile. Ask for its overview again."))
 
     def _overview(self, document: types.Document, facts: types.KeyFacts) -> types.DocumentOverview:
         known = Suggestions(self._workspace).known_in(document.id, document.language)

@@ -50,7 +50,8 @@ class Questions:
         A bare question is answered from the best five passages of the default index. `document_id` narrows the search.
 
         Raises:
-            errors.ValidationError: the request is malformed.
+            errors.ValidationError: the request is malformed, or says to read whole what cannot be read so.
+            errors.ConfigError: no model is set up that can read whole as the request says, or its window is too small.
             errors.NotFoundError: there is no such index.
             errors.AuthError: a provider rejects the request's own key.
             errors.ProviderError: a provider refuses or is down.

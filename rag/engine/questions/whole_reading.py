@@ -10,6 +10,7 @@ from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL
 from rag.answering.extraction.whole_document_questions import asks_whole_document
 from rag.answering.generation.context import MIN_SOURCE_TOKENS, default_budget
 from rag.answering.generation.part_reading import Part, estimate, part_messages, split_into_parts
+from rag.answering.verification.judges import is_judged_by_writer
 from rag.engine.library import saved_filters
 from rag.engine.questions.composite_answers import MAX_DOCUMENTS, chunks_of_section, part_without_names
 from rag.engine.questions.document_mentions import find_mentions
@@ -60,46 +61,66 @@ class Plan(NamedTuple):
 class WholeReading:
     """Plans the reading of all pages for one user's question."""
 
-    def __init__(self, workspace: Workspace, index: types.Index, llm: "LLM", options: types.AnswerOptions) -> None:
+    def __init__(
+        self, workspace: Workspace, index: types.Index, llm: "LLM | None", options: types.AnswerOptions
+    ) -> None:
         self._workspace = workspace
         self._store = workspace.store
         self._index = index
         self._llm = llm
         self._options = options
+        self.refusal: str | None = None
 
     def plan(self, understood: UnderstoodQuestion) -> Plan | None:
         """Return how to read all pages that a question is about; None if a search answers it.
 
-        That is so if it asks for something particular, for passages with certain words, or about more documents than
-        `MAX_DOCUMENTS`.
+        That is so if it asks for something particular, or nothing is read, and where all pages cannot be read: with the
+        reading "ask", `refusal` then says why.
 
         Raises:
-            errors.ValidationError: the request says to read whole, but more documents than that are meant.
+            errors.ValidationError: the request says to read whole, but only passages with certain words or chunks are
+                wanted, or more documents or pages are meant than can be read.
+            errors.ConfigError: it says so, but no model is set up that can, or its window takes too little at once.
         """
-        request = saved_filters.resolve_saved_filter(self._store, understood.request)
-        wanted, retrieval = self._options.reading, request.retrieval
-        if wanted == "passages" or retrieval.must_include or retrieval.passage == "chunk":
-            return None
+        request, wanted = understood.request, self._options.reading
         extract = summary.requested_summary(request.question)
-        if wanted != "whole" and not extract and not asks_whole_document(request.question):
+        is_whole = bool(extract) or asks_whole_document(request.question)
+        if wanted == "passages" or (wanted != "whole" and not is_whole):
             return None
+        try:
+            return self._plan(request, extract.part if extract else "")
+        except (errors.ValidationError, errors.ConfigError) as error:
+            if wanted == "whole":
+                raise
+            self.refusal = error.message if wanted == "ask" else None
+            return None
+
+    def _plan(self, request: types.AnswerRequest, part: str) -> Plan | None:
+        llm = self._llm
+        if llm is None or providers.is_small(llm):
+            raise errors.ConfigError(
+                N_("Reading all pages takes a language model of at least 12 billion parameters. Choose one.")
+            )
+        request = saved_filters.resolve_saved_filter(self._store, request)
+        retrieval = request.retrieval
+        if retrieval.must_include or retrieval.passage == "chunk":
+            raise errors.ValidationError(
+                N_("{option} is for passages that are searched for, but all pages are to be read. Leave one out."),
+                option="mustInclude" if retrieval.must_include else "passage",
+            )
         documents = self._store.documents.subjects(types.Scope(index_id=self._index.id, filters=retrieval.filters))
-        if wanted == "whole" and len(documents) > MAX_DOCUMENTS:
+        if len(documents) > MAX_DOCUMENTS:
             raise errors.ValidationError(
                 N_("At most {limit} documents are read whole, but {count} are meant. Name or choose fewer."),
                 limit=MAX_DOCUMENTS,
                 count=len(documents),
             )
-        if not 0 < len(documents) <= MAX_DOCUMENTS:
-            return None
-        part = ""
-        if extract:
-            mentions = find_mentions(request.question, documents)
-            part = part_without_names(extract.part, request.question, mentions)
+        if part:
+            part = part_without_names(part, request.question, find_mentions(request.question, documents))
         pages = [hit for document in documents for hit in self._pages(document, part)]
-        if not pages and part and wanted == "whole":  # no section has that name
+        if not pages and part and self._options.reading == "whole":  # no section has that name
             pages = [hit for document in documents for hit in self._pages(document, "")]
-        return self._plan(request, pages) if pages else None
+        return self._plan_parts(llm, request, pages) if pages else None
 
     def _pages(self, document: types.DocumentNames, part: str) -> list[types.Hit]:
         """Return the pages of a document, or of its sections named as `part` says, in reading order."""
@@ -109,23 +130,31 @@ class WholeReading:
             return page_hits(read, chunks_of_section(chunks, part) if part else chunks)
         return []
 
-    def _plan(self, request: types.AnswerRequest, pages: Sequence[types.Hit]) -> Plan | None:
-        generation, llm = request.generation, self._llm
+    def _plan_parts(self, llm: "LLM", request: types.AnswerRequest, pages: Sequence[types.Hit]) -> Plan | None:
+        generation = request.generation
         if "max_output_tokens" not in generation.model_fields_set:
             generation = generation.model_copy(update={"max_output_tokens": OUTPUT_TOKENS})
             llm = self._workspace.models.language_model(generation) or llm
         budget = self._options.max_context_tokens or default_budget(llm)
         parts = self._split(llm, request.question, pages, budget)
-        if not parts or sum(len(part.context.sources) for part in parts) > MAX_SOURCES:
+        if not parts:  # pages without text
             return None
-        reading = estimate(llm, request.question, parts, generation.max_output_tokens)
+        sources = sum(len(part.context.sources) for part in parts)
+        if sources > MAX_SOURCES:
+            raise errors.ValidationError(
+                N_("At most {limit} pages are read whole, but {count} are meant. Name or choose fewer documents."),
+                limit=MAX_SOURCES,
+                count=sources,
+            )
+        is_judged = is_judged_by_writer(llm, self._options.judge_with_model)
+        reading = estimate(llm, request.question, parts, generation.max_output_tokens, is_judged=is_judged)
         in_time = providers.reading_budget(llm)
         is_usual = sum(part.tokens for part in parts) <= DIRECT_PROMPTS * min(budget, in_time or budget)
         choice: Literal["read", "ask", "offer"] = "ask" if self._options.reading == "ask" else "offer"
         return Plan(llm, generation, parts, reading, "read" if is_usual or self._options.reading == "whole" else choice)
 
     def _split(self, llm: "LLM", question: str, pages: Sequence[types.Hit], budget: int) -> Sequence[Part]:
-        """Return parts that fit into the budget and into the model's window; none if it takes too little at once."""
+        """Return parts that fit into the budget and into the model's window. Raises ConfigError if it is too small."""
         prompt = part_messages(llm, question, "")
         room = providers.remaining_tokens(llm, *(message.content or "" for message in prompt))
         budget = min(budget, room)
@@ -137,4 +166,10 @@ class WholeReading:
             if most <= room:
                 return parts
             budget = min(int(budget * room / most), budget - 1)
-        return ()
+        raise errors.ConfigError(
+            N_(
+                "{model} takes too little at once to read all pages. Choose a model with a larger context window, have "
+                "its server give it more, or ask for a shorter answer (maxOutputTokens)."
+            ),
+            model=llm.metadata.model_name,
+        )

@@ -187,8 +187,9 @@ def _show_message(
             is_provisional=is_provisional,
         )
         if has_actions:
-            reading_choice(message, partial(_ask_again, document_ids))
-            answer_actions(message, partial(_ask_again, document_ids))
+            again = partial(_ask_again, document_ids)
+            reading_choice(message, again)
+            answer_actions(message, again)
     else:
         st.container(key=f"unfinished-{message.id}").html(render(CITATION_MARK.sub("", message.content)))
         st.caption(_("Stopped before the end: this is what was written until then. It is not checked."))
@@ -267,22 +268,23 @@ def _ask(question: str, beside: uuid.UUID | None = None, *, document_ids: tuple[
 
 
 def _ask_again(
-    document_ids: tuple[uuid.UUID, ...],
+    ticked: tuple[uuid.UUID, ...],
     message: types.ChatMessage,
     model: str | None,
     top_k: int | None,
     *,
     as_written: bool = False,
     reading: types.ReadingChoice = "ask",
+    document_ids: Sequence[uuid.UUID] = (),
 ) -> None:
-    """Regenerate an answer; the existing one stays as an earlier version."""
+    """Regenerate an answer from `document_ids` or else what is ticked; the existing one stays as an earlier version."""
     turns = session.engine().chats.messages(message.conversation_id)
     before = itertools.takewhile(lambda turn: turn.id != message.id, turns)
     question = [turn for turn in before if turn.role == "user"][-1]
     _write(
         message.conversation_id,
         question.content,
-        document_ids,
+        tuple(document_ids) or ticked,
         turn=lambda: question.id,
         beside=message.id,
         model=model,

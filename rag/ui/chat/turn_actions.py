@@ -1,7 +1,7 @@
 """Actions for a turn: edit, ask again, rate, switch versions, export."""
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import streamlit as st
@@ -37,9 +37,15 @@ class AskAgain(Protocol):
     """Regenerates an answer by a model (None: the default) from a number of passages (None: the default)."""
 
     def __call__(
-        self, message: types.ChatMessage, model: str | None, top_k: int | None, *, reading: types.ReadingChoice = "ask"
+        self,
+        message: types.ChatMessage,
+        model: str | None,
+        top_k: int | None,
+        *,
+        reading: types.ReadingChoice = "ask",
+        document_ids: Sequence[uuid.UUID] = (),
     ) -> None:
-        """Ask again; `reading` says whether to read all pages."""
+        """Ask again; `reading` says whether to read all pages, of `document_ids` or else of what is ticked."""
         ...
 
 
@@ -83,7 +89,10 @@ def answer_actions(message: types.ChatMessage, again: AskAgain) -> None:
 
 
 def reading_choice(message: types.ChatMessage, again: AskAgain) -> None:
-    """Where all pages would have to be read, show what that takes, and let the user choose."""
+    """Where all pages would have to be read, show what that takes, and let the user choose.
+
+    What is chosen is of the documents and the model of the question, whatever is ticked and set up by now.
+    """
     reading = message.response.reading if message.response else None
     if reading is None or reading.is_done:
         return
@@ -96,9 +105,9 @@ def reading_choice(message: types.ChatMessage, again: AskAgain) -> None:
                 icon=":material/menu_book:",
                 type="primary",
             ):
-                again(message, None, None, reading="whole")
+                again(message, reading.model, None, reading="whole", document_ids=reading.document_ids)
             if st.button(_("Answer from the best passages"), key=f"read-passages-{message.id}"):
-                again(message, None, None, reading="passages")
+                again(message, reading.model, None, reading="passages", document_ids=reading.document_ids)
 
 
 def reading_text(reading: types.WholeReading) -> str:

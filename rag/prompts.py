@@ -31,6 +31,7 @@ EXTRACT_NOTE = N_(
 
 LIST_NOTE = N_("All {count} items of the list, in the document's own words.")
 LIST_IN_PART_NOTE = N_("{shown} of {count} items of the list, in the document's own words.")
+LIST_OPEN_NOTE = N_("{shown} items of the list, in the document's own words. It may have more.")
 SIGNATURES_NOTE = N_("From the signatures in the document.")
 """The headings of a list made without a language model."""
 

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from rag.answering.extraction.list_rows import read_row
 from rag.answering.extraction.lists import AskedList, find_list, requested_list
+from rag.answering.passages.quotable_units import read_blocks
 from rag.types import BlockKind, Chunk, Line, Rect
 
 
@@ -244,3 +246,55 @@ def test_persons_are_named_with_their_offices() -> None:
     )
     found = items([officers], "executive officers as of July 2023, names and roles")
     assert found == (["Jane B. Doe, President", "John Strand, Treasurer"], 2)
+
+
+EXPLAINED = "It is explained here, in more than a dozen words, what is meant by the thing said above."
+
+
+@pytest.mark.parametrize(
+    ("texts", "labels", "is_whole"),
+    [
+        (("(a) A", "(b) B", EXPLAINED, "(c) C", "(d) D", "(e) E"), "abcde", True),
+        (("(a) A", "(b) B", "(i) I", "(ii) II", "(iii) III", "(c) C"), "abc", True),
+        (("(a) A", "(b) (i) I", "(ii) II", EXPLAINED, "(A) X", "(B) Y", "(iii) III", "(c) C"), "abc", True),
+        (("(a) A", "• one", "• two", "(b) B"), "ab", True),
+        ((*(f"({letter}) X" for letter in "abcdefghij"), "9. The next."), "abcdefghij", True),
+        ((*(f"({letter}) X" for letter in "abcdefgh"), "(i) I", "(ii) II", "(i) X", "(j) X"), "abcdefghij", True),
+        (("(i) A", "(ii) B", "(a) X", "(b) Y", "(iii) C", "(iv) D", "(v) E"), "ABCDE", True),
+        (("(a) A", "(b) B", *[EXPLAINED] * 5, "(c) C"), "ab", False),
+        (("(a) A", "(b) B", "(d) D"), "ab", False),
+        (("(c) C", "(d) D"), "cd", False),
+        (("(a) A", "(b) B", "# Else", "(c) C"), "ab", False),
+        (("1. A", "2. B", "1. X", "2. Y", "3. C"), "AB", False),
+        (("1. A", "2. B", "The landlord does:", "1. X", "2. Y", "3. Z"), "AB", True),
+        (("• A", "• B", "◦ one", "• C"), "ABC", False),
+        (("• A", "• B", EXPLAINED, "• C"), "AB", False),
+        (("• A", "• B", EXPLAINED, "Others do:", "• C"), "AB", True),
+    ],
+)
+def test_a_list_has_the_items_of_one_series_and_is_whole_if_none_may_be_missing(
+    texts: tuple[str, ...], labels: str, is_whole: bool
+) -> None:
+    row = read_row(read_blocks([chunk("Leases", *texts)]))
+    assert len(row.items) == len(labels)
+    assert all(label in item.text for label, item in zip(labels, row.items, strict=True) if label.isupper())
+    assert row.is_whole is is_whole
+
+
+def test_a_list_of_which_items_may_be_missing_is_not_said_to_be_whole() -> None:
+    request = requested_list("How many duties does a tenant have, and what are they?")
+    assert request is not None
+    lead, rest = "A tenant has these duties:", ["(a) to pay;", "(b) to air;"]
+    for more, is_whole in (([], True), (["(d) to ask."], False)):
+        found = find_list([chunk("Leases", lead, *rest, *more)], request)
+        assert found is not None
+        assert (found.total, found.is_whole) == (2, is_whole)
+
+
+def test_several_rows_below_a_heading_are_not_said_to_be_one_list() -> None:
+    values = chunk("Values", "# Values", "1. Care", "(a) for all", "2. Speed", "3. Calm", first=80)
+    more = chunk("Values", EXPLAINED, "At sea:", "1. Rest", "2. Sleep", first=90)
+    for chunks, count, is_whole in (([values], 3, True), ([values, more], 5, False)):
+        found = find_list([BODY, *chunks, TAIL], AskedList(frozenset({"value"}), is_main=False))
+        assert found is not None
+        assert (found.total, found.is_whole) == (count, is_whole)

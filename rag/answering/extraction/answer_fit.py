@@ -4,7 +4,7 @@ A quote proves itself; that it answers the question must be checked. Pure functi
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from enum import IntEnum
 
@@ -19,6 +19,7 @@ from rag.answering.text.numbers import find_numbers
 from rag.answering.text.question_parts import asks_whether, find_measure, find_slots
 from rag.answering.text.question_parts import is_term as is_vocabulary_term
 from rag.answering.text.term_weights import is_stop_word
+from rag.ingestion.chunking import SECTION_SEPARATOR
 from rag.vocabulary import Figure, find_figure, is_labelled, plain_label, years
 
 
@@ -41,6 +42,18 @@ MAX_ITEM_WORDS = 5
 
 MAX_LEADING_WORDS = 3
 """Maximum length of a name in lower case."""
+
+_PARTS = r"(?:segments?|regions?|divisions?|territor(?:y|ies)|geograph(?:y|ies)|countr(?:y|ies)|bereichs?|sparten?)"
+"""Words for a part of a company."""
+_BEFORE_PART = re.compile(
+    rf"\b(?:(?:in|from|within|across|throughout|outside|im|aus)\s++(?:(?:the|its|our|their)\s++)?|{_PARTS}\s++)$",
+    re.IGNORECASE,
+)
+_AFTER_PART = re.compile(rf"(?<!\s)\s++{_PARTS}\b", re.IGNORECASE)
+_BETWEEN_PARTS = re.compile(r"(?:\s*,)?\s+(?:(?:and|or|und|oder)\s+)?(?:the\s+)?", re.IGNORECASE)
+"""Words around the place or segment that a question asks about: "in Norway and Sweden", "of the Ferries segment"."""
+_BARE_ROW = re.compile(r"[^\d$€£(]{2,60}+[\d.,$€£()%—–\s-]++")
+_OWNS = re.compile(r"['’]s?(?!\w)")
 
 _WORD = re.compile(r"[^\W_]+(?:(?!['’]s?(?!\w))[&'’-][^\W_]+)*")
 _PER_SHARE = re.compile(r"\bper\s+(?:\w+\s+){0,3}shares?\b|\bEPS\b", re.IGNORECASE)
@@ -142,11 +155,12 @@ def requested_item(question: str) -> Figure | None:
     return None if item is None or is_other or is_per_share != item.per_share else item
 
 
-def named_strangers(question: str, texts: Iterable[str]) -> tuple[str, ...]:
+def named_strangers(question: str, hits: Collection[types.Hit]) -> tuple[str, ...]:
     """Return whom `question`, which names no document, asks for what each document tells of its own subject.
 
     Those are its names by capitals, or the words before a line item with which it begins: "globex net sales 2022". A
-    word that begins the question is no name if the `texts` use it as any other word.
+    word that begins the question is no name if the `hits` use it as any other word. Places and what the hits have as a
+    part, such as a row or segment, are no strangers.
     """
     words = [*_WORD.finditer(question)]
     items = [
@@ -159,20 +173,65 @@ def named_strangers(question: str, texts: Iterable[str]) -> tuple[str, ...]:
     if not (items or kind.is_each_documents_own or named_formula(question)):
         return ()
     of_items = {number for first, last in items for number in range(first, last + 1)}
-    spoken = {word for text in texts for word in re.findall(r"(?<![\w'’-])[^\W\d_]+", text)}
-    names: list[str] = []
-    for span in find_slots(question, ()).names:
-        own = [
-            word[0]
-            for number, word in enumerate(words)
-            if span.start <= word.start() < span.end and number not in of_items and _may_name(word, spoken)
-        ]
-        if own:
-            names.append(" ".join(own))
+    spoken = {word for hit in hits for word in re.findall(r"(?<![\w'’-])[^\W\d_]+", hit.passage.text)}
+    names, parts = _names_and_parts(
+        question, [w for number, w in enumerate(words) if number not in of_items and _may_name(w, spoken)]
+    )
     leading = words[: min((first for first, _ in items), default=0)]
-    if not names and leading and len(leading) <= MAX_LEADING_WORDS and all(map(_is_unknown(spoken), leading)):
-        names.append(question[leading[0].start() : leading[-1].end()])
-    return tuple(dict.fromkeys(names))
+    is_begun = bool(leading) and len(leading) <= MAX_LEADING_WORDS
+    if is_begun and not (names or parts) and all(map(_is_unknown(spoken), leading)):
+        names = [question[leading[0].start() : leading[-1].end()]]
+    return tuple(name for name in dict.fromkeys(names) if not _is_told_part(name, hits))
+
+
+def _names_and_parts(question: str, words: Sequence[re.Match[str]]) -> tuple[list[str], list[str]]:
+    """Return the names in `question` that consist of these `words`: of whom is asked, and of places and segments."""
+    names: list[str] = []
+    parts: list[str] = []
+    part_end = 0
+    for span in find_slots(question, ()).names:
+        own = [word for word in words if span.start <= word.start() < span.end]
+        if not own:
+            continue
+        start, end = own[0].start(), own[-1].end()
+        is_listed = bool(parts) and _BETWEEN_PARTS.fullmatch(question, part_end, start) is not None
+        is_part = is_listed or _is_asked_part(question, start, end)
+        (parts if is_part else names).append(" ".join(word[0] for word in own))
+        part_end = end if is_part else part_end
+    return names, parts
+
+
+def _is_asked_part(question: str, start: int, end: int) -> bool:
+    """Return whether a name in `question` is led in as a place or segment, unlike "in Initech's fiscal 2022"."""
+    is_led_in = _BEFORE_PART.search(question[:start]) and not _OWNS.match(question, end)
+    return bool(is_led_in or _AFTER_PART.match(question, end) or _AFTER_PART.search(question[start:end]))
+
+
+def _is_told_part(name: str, hits: Iterable[types.Hit]) -> bool:
+    """Return whether `hits` have a row, column, heading or segment of that name, with at most a line item beside it."""
+    own = {word.casefold() for word in _WORD.findall(name)}
+    segment = re.compile(rf"(?<!\w){re.escape(name)}{_AFTER_PART.pattern}", re.IGNORECASE)
+
+    def is_named_so(field: str) -> bool:
+        words = [word.casefold() for word in _WORD.findall(_AFTER_PART.sub("", field))]
+        others = [word for word in words if not (word in own or word in FILLER or word.isdigit() or is_stop_word(word))]
+        return own.issubset(words) and (not others or find_figure(" ".join(others)) is not None)
+
+    return any(segment.search(hit.passage.text) or any(map(is_named_so, _part_names(hit))) for hit in hits)
+
+
+def _part_names(hit: types.Hit) -> Iterator[str]:
+    """Yield the headings of a hit, and the fields of its rows of figures and of the lines right above them."""
+    yield from (hit.chunk.section or "").split(SECTION_SEPARATOR)
+    is_above_figures = False
+    for line in reversed(hit.passage.lines):
+        is_of_table = line.kind is types.BlockKind.TABLE
+        has_figures = is_of_table and any(map(str.isdigit, line.text))
+        if line.kind is types.BlockKind.HEADING or has_figures or (is_of_table and is_above_figures):
+            yield from line.text.split("\t")
+        elif _BARE_ROW.fullmatch(line.text):
+            yield line.text
+        is_above_figures = has_figures
 
 
 def _may_name(word: re.Match[str], spoken: AbstractSet[str]) -> bool:

@@ -7,11 +7,12 @@ a sentence that ends with a colon, which has all words of what is asked for.
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from rag import types
+from rag.answering.extraction.list_rows import ENDS_WITH_COLON, NO_ROW, Row, read_row, read_rows
 from rag.answering.extraction.summary import KeySentence, quotas
 from rag.answering.passages.persons import SIGNING, signatures
 from rag.answering.passages.quotable_units import Block, read_blocks
@@ -74,11 +75,6 @@ _PERIOD_BEFORE = re.compile(r"(?:\s|^)(?:(?:as\s+of|as\s+at|in|for|on|at|during|
 
 _ENTRY = re.compile(r"(?P<name>[^\W\d_a-zß-öø-ÿ][^—–:;!?]{2,120}?)\s+[—–]\s")
 """The name at the beginning of an entry and the dash behind it: "Jane Doe, Treasurer — Ms. Doe, 58, …"."""
-_ENUMERATED = re.compile(r"\(?(?:\d{1,2}|[A-Za-z])[.)]")
-_ENDS_WITH_COLON = re.compile(r":[\s—–-]*+(?:[^\s:]++\s*+){0,3}$")
-"""The end of a lead-in, with what a marginal note may leave behind it."""
-MAX_BREAK_LINES, MAX_BREAK_WORDS = 3, 12
-"""Lines of a footer and a header, and the maximum length of one."""
 MAX_STRAY_WORDS = 3
 """Maximum length of a stray line, such as the rest of a marginal note, between a lead-in and its list."""
 
@@ -124,10 +120,11 @@ class AskedList(NamedTuple):
 
 
 class FoundList(NamedTuple):
-    """The shown items of a list, and how many it has."""
+    """The shown items of a list, and how many were found; `is_whole` if it surely has no others."""
 
     items: list[KeySentence]
     total: int
+    is_whole: bool = True
 
 
 def may_request_list(question: str) -> bool:
@@ -166,11 +163,15 @@ def find_list(chunks: Sequence[types.Chunk], request: AskedList) -> FoundList | 
         parts = max(_headings(blocks)[1:], clauses, key=len)  # the first heading is the title
         if request.is_main:
             return _key_terms(blocks, parts)
-        items = parts
+        items, is_whole = parts, True
+        if parts is clauses:
+            later = (match for block in blocks if (match := _CLAUSE.match(block.text)))
+            is_whole = all(int(match[1]) <= len(clauses) for match in later)
     else:
-        items = _items(_below_heading(blocks, request.stems), request.stems) or _after_colon(blocks, request)
+        row = _items(_below_heading(blocks, request.stems), request.stems)
+        items, is_whole, _ = row if row.items else _after_colon(blocks, request)
     unique = list({block.text.casefold(): block for block in items}.values())
-    return FoundList([_shown(block) for block in _spread(unique)], len(unique)) if unique else None
+    return FoundList([_shown(block) for block in _spread(unique)], len(unique), is_whole) if unique else None
 
 
 def _key_terms(blocks: Sequence[Block], parts: Sequence[Block]) -> FoundList | None:
@@ -211,76 +212,44 @@ def _below_heading(blocks: Sequence[Block], stems: frozenset[str]) -> list[Block
     return max(runs, key=lambda run: sum(len(block.text) for block in run), default=[])
 
 
-def _items(below: Sequence[Block], stems: frozenset[str]) -> list[Block]:
+def _items(below: Sequence[Block], stems: frozenset[str]) -> Row:
     """Return the items below a heading: bold sentences, headings, bullets; if it has only the `stems`, paragraphs."""
-    kinds = (
-        [block for block in below if block.is_bold and len(block.text.split()) >= MIN_WORDS],
-        _headings(below)[1:],
-        [block for block in below if block.is_bullet],
-    )
-    for items in kinds:
+    bold = [block for block in below if block.is_bold and len(block.text.split()) >= MIN_WORDS]
+    for items in (bold, _headings(below)[1:]):
         if len(items) >= MIN_ITEMS:
-            return items
+            return Row(items, is_whole=True, length=len(below))
+    row = read_rows(below)
+    if len(row.items) >= MIN_ITEMS:
+        return row
     is_named_so = bool(below) and _stems(below[0].path[-1]) == stems
-    return [block for block in below if is_named_so and not block.is_heading and len(block.text.split()) >= MIN_WORDS]
+    texts = [block for block in below if is_named_so and not block.is_heading and len(block.text.split()) >= MIN_WORDS]
+    return Row(texts, is_whole=False, length=len(below))
 
 
-def _after_colon(blocks: Sequence[Block], request: AskedList) -> list[Block]:
+def _after_colon(blocks: Sequence[Block], request: AskedList) -> Row:
     """Return the longest row of bullets or entries after a block that ends with a colon and has all stems asked for.
 
     Its heading may have them as well. Of several, the row whose lead-in says most of what else is asked comes first.
     """
-    rows: list[tuple[int, list[Block]]] = []
+    rows: list[tuple[int, Row]] = []
     for index, block in enumerate(blocks):
         lead = _stems(f"{block.path[-1] if block.path else ''} {block.text}")
-        if not _ENDS_WITH_COLON.search(block.text) or not request.stems <= lead:
+        if not ENDS_WITH_COLON.search(block.text) or not request.stems <= lead:
             continue
         following = blocks[index + 1 :]
         if following and not following[0].is_bullet and len(following[0].text.split()) <= MAX_STRAY_WORDS:
             following = following[1:]
-        row = _row(following, lambda one: one.is_bullet)
-        if len(row) < MIN_ITEMS - 1:
-            row = [*map(_named, _row(following, lambda one: _ENTRY.match(one.chunk.text, one.span.start) is not None))]
+        row = read_row(following)
+        if len(row.items) < MIN_ITEMS - 1:
+            row = read_row(following, _entry_mark)
+            row = row._replace(items=[*map(_named, row.items)])
         rows.append((len(request.about & lead), row))
-    _, longest = max(rows, key=lambda row: (row[0], len(row[1])), default=(0, []))
-    return longest if len(longest) >= MIN_ITEMS - 1 else []
+    _, longest = max(rows, key=lambda row: (row[0], len(row[1].items)), default=(0, NO_ROW))
+    return longest if len(longest.items) >= MIN_ITEMS - 1 else NO_ROW
 
 
-def _row(blocks: Sequence[Block], is_item: Callable[[Block], bool]) -> list[Block]:
-    """Return the items that `blocks` begin with, also behind the footer and header of a page break."""
-    row: list[Block] = []
-    skipped = 0
-    for block in blocks:
-        if is_item(block):
-            if row and not _continues(row[-1], block, is_apart=skipped > 0):
-                break
-            if skipped and not row:
-                break
-            row.append(block)
-            skipped = 0
-        elif skipped == MAX_BREAK_LINES or len(block.text.split()) > MAX_BREAK_WORDS:
-            break
-        else:
-            skipped += 1
-    return row
-
-
-def _continues(before: Block, item: Block, *, is_apart: bool) -> bool:
-    """Return whether an item continues a row; one that stands apart is on the next page and has the next number."""
-    labels = [match and match[0] for match in (_ENUMERATED.match(block.text) for block in (before, item))]
-    if is_apart:
-        pages = [block.chunk.lines_of(*block.span)[0].page_number for block in (before, item)]
-        values = [_ordinal(label) for label in labels]
-        return pages[1] > pages[0] and (values[0] is None or (values[1] or 0) == values[0] + 1)
-    first, second = (label and re.sub(r"\w+", "", label) for label in labels)
-    return first is None or second is None or first == second
-
-
-def _ordinal(label: str | None) -> int | None:
-    if not label:
-        return None
-    text = re.sub(r"\W", "", label)
-    return int(text) if text.isdigit() else ord(text[0].lower()) - ord("a") + 1
+def _entry_mark(block: Block) -> str | None:
+    return "—" if _ENTRY.match(block.chunk.text, block.span.start) else None
 
 
 def _named(entry: Block) -> Block:

@@ -399,7 +399,7 @@ class Answerer:
         is_in_comment = False
         subjects, strangers = self._subjects(question), tuple[str, ...]()
         if self._understood and not (subjects or self._subjects(self._whole_question)):
-            strangers = answer_fit.named_strangers(question, [hit.passage.text for hit in context.hits.values()])
+            strangers = answer_fit.named_strangers(question, context.hits.values())
         for kinds in (types.PAGE_TEXT, frozenset({types.BlockKind.NOTE})):
             readable = {id_: lines for id_, hit in context.hits.items() if (lines := hit.of_kinds(kinds)) is not None}
             with tracing.span("model", model=EXTRACTIVE_MODEL):

@@ -158,7 +158,9 @@ class CompositeAnswers:
             found, note = lists.find_list(self._chunks(documents[0]), request), prompts.LIST_NOTE
         else:
             return None
-        if found and len(found.items) < found.total:
+        if found and not found.is_whole:
+            note = prompts.LIST_OPEN_NOTE
+        elif found and len(found.items) < found.total:
             note = prompts.LIST_IN_PART_NOTE
         return found and (self._store.documents.get(documents[0].id), found, note)
 

@@ -715,6 +715,18 @@ def test_a_question_sent_before_everything_was_unticked_is_not_asked(app: AppTes
     assert engine.chats.list() == []
 
 
+def test_a_group_without_documents_is_ticked_and_unticked(app: AppTest, engine: RAGEngine) -> None:
+    add(engine)
+    engine.filters.save("drafts", {"tags": ["draft"]})
+    app.run()
+    tick_source(app, "all", value=False)
+    tick_source(app, "saved:drafts")
+    assert source_boxes(app)["All of “drafts”"]
+    assert "Tick at least one document to ask." in texts(app)
+    tick_source(app, "saved:drafts", value=False)
+    assert not source_boxes(app)["All of “drafts”"]
+
+
 def test_a_chat_whose_ticked_documents_are_still_read_shows_its_answers(app: AppTest, engine: RAGEngine) -> None:
     plan = add(engine)
     app.run()

@@ -94,6 +94,7 @@ def test_sources_are_ticked_by_the_keyboard_and_their_panel_stays_closed(page: P
     expect(page.get_by_placeholder("Ask about your documents")).to_be_disabled()
     panel.get_by_placeholder("Search sources").fill("lamps")
     page.keyboard.press("Enter")
+    steps.rest(page)  # what is found takes the place of the list
     box = panel.get_by_role("checkbox", name="Lamps.pdf")
     box.focus()
     page.keyboard.press("Space")

@@ -20,17 +20,16 @@ with page_frame.error_boundary():
         st.stop()
     citation_viewer.show_first_citation(conversation_list.conversation_id())
     with st.container(horizontal=True, wrap=False, gap="small", key="chat-and-sources"):
-        choice = document_scope.choose_sources(sources)
+        scope = document_scope.choose_sources(sources)
         left, right = st.container(gap=None).columns([5, 6], gap="medium")
-    scope = sources.asked(choice)
     with left:
         components.resizable_columns()
-        document_scope.sources_button(sources, choice)
-        first = next((document_id for document_id in scope or ready if document_id in ready), None)
-        if first is None:
-            document_scope.no_documents(scope)
+        document_scope.sources_button()
+        if scope.first is None and not conversation_list.conversation_id():
+            document_scope.no_documents(scope.asked)
             st.stop()
-        is_alone = len(scope) == 1 or len(ready) == 1
-        conversation.transcript(scope, first, is_alone=is_alone, can_ask=bool(sources.chosen(choice)))
+        first = scope.first or ready[0]
+        refusal = document_scope.refusal(sources, scope)
+        conversation.transcript(scope.asked, first, is_alone=scope.is_alone, refusal=refusal)
     with right:
         citation_viewer.viewer(first)

@@ -26,7 +26,10 @@ Keyword = Annotated[str, visible_text(200, TEXT)]
 MAX_TAGS = 50
 """Maximum number of tags of a document, and of a filter."""
 
-FilterDocuments = Annotated[tuple[uuid.UUID, ...], pydantic.Field(max_length=10_000)]
+MAX_FILTER_DOCUMENTS = 10_000
+"""Maximum number of documents that a filter names one by one."""
+
+FilterDocuments = Annotated[tuple[uuid.UUID, ...], pydantic.Field(max_length=MAX_FILTER_DOCUMENTS)]
 _Composed = pydantic.AfterValidator(lambda text: unicodedata.normalize("NFC", text))
 """Composes accents, as the sources of documents have them."""
 FilterSources = Annotated[

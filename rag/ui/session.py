@@ -190,7 +190,7 @@ def collection_of(index_id: uuid.UUID) -> str:
 def open_collection(index_id: str) -> None:
     """Open a collection and close what was open in the previous one."""
     st.session_state[COLLECTION] = index_id
-    for name in ("viewing", "scope", "last-chat"):
+    for name in ("viewing", "scope", "source-search", "last-chat"):
         st.session_state.pop(name, None)
     st.query_params.clear()
 

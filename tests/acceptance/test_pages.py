@@ -13,7 +13,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rag.engine import RAGEngine
-from rag.types import AuditFilter, Document, DocumentStatus, Line, Support
+from rag.engine.library.documents import Documents
+from rag.types import AuditFilter, Document, DocumentStatus, Line, OverviewEstimate, Support
 from rag.ui import session
 from rag.ui.formatting import escape
 from rag.ui.library import document_table
@@ -190,6 +191,40 @@ def test_the_reader_chooses_whether_all_pages_are_read(
     assert turn.response.reading.pages == 8
     assert {hit.document_name for hit in turn.response.contexts} == {"fees.pdf"}
     assert len(turn.versions) == 2
+
+
+def test_an_answer_tells_who_chose_what_was_asked(
+    app: AppTest, engine: RAGEngine, writer: VendorServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def reply(prompt: str) -> str:
+        if "You plan the searches" not in prompt:
+            return "Fees are due in May [S1]."
+        return json.dumps({"question": "Which fees?", "searches": [{"text": "fees", "documents": planned}]})
+
+    planned: list[int] = []
+    monkeypatch.setenv("RAG_MAX_CONTEXT_TOKENS", "200")
+    writer.reply_to = reply
+    plan = add(engine, "plan.pdf")
+    for name in ("fees.pdf", "rents.pdf"):
+        add(engine, name, pdfs.pages(8, line=lambda n: f"In May the fee of berth {n} is {n}00 francs."))
+
+    def asked() -> tuple[str, str]:
+        """What the last answer says of the documents that were asked, and why."""
+        captions = [caption for caption in app.caption if caption.value.startswith("Asked: ")]
+        return captions[-1].value, captions[-1].proto.help
+
+    def is_ended() -> bool:
+        return not app.session_state["pending"]
+
+    app.run()
+    ask(app, "When is money due?", is_ended)
+    assert asked() == ("Asked: all sources", "Searched for: fees")
+    tick_source(app, plan.id, value=False)
+    ask(app, "When is rent due?", is_ended)
+    assert asked() == ("Asked: all ticked sources", "Searched for: fees")
+    planned.append(1)
+    ask(app, "When is anything due?", is_ended)
+    assert asked()[1] == "The model chose these for the question. Searched for: fees"
 
 
 def ask_until_judged(app: AppTest, engine: RAGEngine) -> dict[str, Any]:
@@ -649,6 +684,91 @@ def test_a_source_that_is_still_read_is_ticked_and_asked_when_it_is_ready(app: A
     assert {source["name"] for source in sources} == {"goats.pdf"}
 
 
+def test_ticked_documents_that_are_gone_are_not_replaced_by_all(app: AppTest, engine: RAGEngine) -> None:
+    add(engine, "plan.pdf")
+    birds = add(engine, "birds.pdf", pdfs.plain(("Seven herons nested beside the old canal.",)))
+    chat = engine.chats.start("Birds", document_ids=[birds.id])
+    app.run()
+    tick_source(app, "all", value=False)
+    assert app.query_params["about"] == ""
+    tick_source(app, birds.id)
+    later = engine.documents.add(
+        pdfs.plain(("Nine herons nested there.",)), "birds.pdf", replaces=birds.id, enqueue=False
+    )
+    engine.documents.process(later.id)
+    app.run()
+    assert chosen_sources(app) == {str(later.id)}
+    engine.documents.edit(later.id, {"disabled": True})
+    bookmarked, opened = (AppTest.from_file(str(APP), default_timeout=PATIENCE_SECONDS) for _ in range(2))
+    bookmarked.query_params["about"] = str(birds.id)
+    opened.query_params["chat"] = str(chat.id)
+    for window in (app.run(), bookmarked.run(), bookmarked.run(), opened.run()):
+        assert component(window, "sources")["label"] == "Sources: 0 of 1"
+        assert "Tick at least one document to ask." in texts(window)
+        assert window.chat_input[0].disabled
+
+
+def test_a_question_sent_before_everything_was_unticked_is_not_asked(app: AppTest, engine: RAGEngine) -> None:
+    add(engine)
+    app.run()
+    app.session_state["scope"] = ()
+    app.session_state["sent-question"] = "What rose?"
+    app.run()
+    assert [error.value for error in app.error] == ["Tick at least one document to ask\\."]
+    assert app.chat_input[0].proto.value == "What rose?"
+    assert engine.chats.list() == []
+
+
+def test_a_group_without_documents_is_ticked_and_unticked(app: AppTest, engine: RAGEngine) -> None:
+    add(engine)
+    engine.filters.save("drafts", {"tags": ["draft"]})
+    app.run()
+    tick_source(app, "all", value=False)
+    tick_source(app, "saved:drafts")
+    assert source_boxes(app)["All of “drafts”"]
+    assert "Tick at least one document to ask." in texts(app)
+    tick_source(app, "saved:drafts", value=False)
+    assert not source_boxes(app)["All of “drafts”"]
+
+
+def test_a_chat_whose_ticked_documents_are_still_read_shows_its_answers(app: AppTest, engine: RAGEngine) -> None:
+    plan = add(engine)
+    app.run()
+    answered(app, "By how many percent did copper prices rise?")
+    engine.documents.add(pdfs.plain(("Nine goats grazed beside the quay.",)), "goats.pdf")
+    app.run()
+    tick_source(app, plan.id, value=False)
+    assert "14 percent" in component(app, "answer-")["html"]
+    assert app.chat_input[0].disabled
+    assert "You can ask questions as soon as the first one is read." in texts(app)
+
+
+def test_more_documents_than_a_filter_names_are_asked_all_or_not_at_all(
+    app: AppTest, three: tuple[Document, Document, Document], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rag.types.MAX_FILTER_DOCUMENTS", 1)
+    app.run()
+    assert not app.chat_input[0].disabled
+    tick_source(app, "tag:council", value=False)
+    assert not app.chat_input[0].disabled
+    tick_source(app, "tag:council")
+    assert app.chat_input[0].disabled
+    assert "3 documents are ticked, but at most 1 can be asked one by one." in texts(app)
+
+
+def test_another_collection_is_opened_without_the_search_in_the_sources_of_the_last(app: AppTest) -> None:
+    def page() -> None:
+        import streamlit as st
+
+        from rag.ui import session
+
+        st.session_state["source-search"] = "herons"
+        session.open_collection("default")
+        st.text(st.session_state.get("source-search"))
+
+    assert AppTest.from_function(page).run().text[0].value == "None"
+
+
 def test_long_lists_of_sources_are_shown_in_parts(
     app: AppTest, three: tuple[Document, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -895,6 +1015,13 @@ def test_a_model_improves_the_overview_after_its_cost_was_shown(
     app: AppTest, engine: RAGEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     report = add(engine)
+    estimates, estimate = [], Documents.estimate_overview
+
+    def counted(documents: Documents, document_id: uuid.UUID) -> OverviewEstimate:
+        estimates.append(document_id)
+        return estimate(documents, document_id)
+
+    monkeypatch.setattr(Documents, "estimate_overview", counted)
     with vendors.vendor("openai") as vendor:
         monkeypatch.setenv("OPENAI_API_KEY", vendors.KEY)
         monkeypatch.setenv("OPENAI_BASE_URL", vendor.server.url)
@@ -902,8 +1029,10 @@ def test_a_model_improves_the_overview_after_its_cost_was_shown(
         tick(app, report)
         press(app, "Overview")
         press(app, "Improve with the model")
-        press(app, "Overview")
-        assert "tokens and writes at most" in texts(app)
+        for _ in range(2):
+            press(app, "Overview")
+            assert "tokens and writes at most" in texts(app)
+        assert len(estimates) == 1
         assert vendor.server.bodies == []
         vendor.server.pieces = [f"- {pdfs.SENTENCES[0]} [S1]\n- Cows can fly [S1]."]
         press(app, "Write the overview")

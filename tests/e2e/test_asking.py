@@ -61,6 +61,27 @@ def test_chats_are_managed_without_a_mouse(page: Page) -> None:
     expect(page.locator('[class*="st-key-open-"]').first.get_by_test_id("stIconMaterial")).to_have_text("keep")
 
 
+def test_a_document_that_is_added_elsewhere_leaves_an_open_dialog(browser: Browser, base_url: str, page: Page) -> None:
+    def paper(kind: str) -> Paper:
+        sentence = f"The {kind} sold ropes at the pier in the summer of 1905."
+        return Paper(f"{kind}.pdf", sentence, f"What did the {kind} sell at the pier?", plain(sentence))
+
+    steps.upload(page, paper("Rigger"), paper("Caulker"))
+    steps.ask(page, paper("Rigger").question)
+    button = page.get_by_role("button", name="Sources: all")
+    count = int(button.inner_text().rpartition(" ")[2])
+    menu = page.locator('[class*="st-key-menu-"]').first
+    menu.hover()
+    menu.get_by_role("button").click()
+    page.get_by_text("Rename", exact=True).click()
+    title = page.get_by_role("dialog").get_by_label("Title")
+    title.fill("Ropes")
+    with visit(browser, base_url) as other:
+        steps.upload(other, paper("Sailmaker"))
+    expect(page.locator('[data-testid="stApp"]')).to_contain_text(f"Sources: all {count + 1}")
+    expect(title).to_have_value("Ropes")
+
+
 def test_sources_are_ticked_by_the_keyboard_and_their_panel_stays_closed(page: Page) -> None:
     sentence = "The lamplighter sold candles at the gate in the winter of 1903."
     steps.upload(page, Paper("Lamps.pdf", sentence, "What did the lamplighter sell?", plain(sentence)))
@@ -73,6 +94,7 @@ def test_sources_are_ticked_by_the_keyboard_and_their_panel_stays_closed(page: P
     expect(page.get_by_placeholder("Ask about your documents")).to_be_disabled()
     panel.get_by_placeholder("Search sources").fill("lamps")
     page.keyboard.press("Enter")
+    steps.rest(page)  # what is found takes the place of the list
     box = panel.get_by_role("checkbox", name="Lamps.pdf")
     box.focus()
     page.keyboard.press("Space")

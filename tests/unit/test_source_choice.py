@@ -81,16 +81,37 @@ def test_unticking_keeps_what_else_is_ticked(choice: Choice, entry: str, left: C
     assert SOURCES.without_entry(choice, entry) == left
 
 
+def test_an_empty_group_is_unticked_as_it_was_ticked() -> None:
+    sources = Sources.of(SOURCES.documents, {"none": []})
+    assert sources.with_entry((A,), "saved:none") == (A, "saved:none")
+    assert sources.without_entry((A, "saved:none"), "saved:none") == (A,)
+    assert sources.without_entry((ALL,), "saved:none") == (A, B, C, D)
+
+
 def test_what_is_asked_is_what_groups_have_now() -> None:
-    assert SOURCES.asked((ALL,)) == ()
-    assert [str(one) for one in SOURCES.asked((D, "tag:bank"))] == [A, B, D]
+    assert SOURCES.scope((ALL,)).asked == ()
+    assert [str(one) for one in SOURCES.scope((D, "tag:bank")).asked] == [A, B, D]
 
 
-def test_a_choice_loses_what_is_gone_and_asks_everything_if_nothing_is_left() -> None:
-    gone = str(uuid.UUID(int=9))
-    assert SOURCES.existing((gone, A, "tag:gone")) == (A,)
-    assert SOURCES.existing((gone,)) == (ALL,)
-    assert SOURCES.existing(()) == ()
+def test_a_choice_loses_what_is_gone_and_has_later_versions() -> None:
+    gone, older = str(uuid.UUID(int=9)), str(uuid.UUID(int=8))
+    assert SOURCES.existing((gone, A, "tag:gone"), {}) == (A,)
+    assert SOURCES.existing((older, A, D), {older: A}) == (A, D)
+    assert SOURCES.existing((gone,), {}) == ()
+    assert SOURCES.existing((), {}) == ()
+
+
+def test_what_a_choice_asks_changes_only_with_its_documents() -> None:
+    waiting = document(5, "new.pdf", "bank").model_copy(update={"searchable": False, "status": DocumentStatus.PARSING})
+    later = Sources.of([document(6, "newer.pdf"), waiting, *SOURCES.documents], {})
+    for choice in ((ALL,), ("tag:bank",), (C, D), ()):
+        before = SOURCES.scope(choice)
+        now = later.scope(choice, before.first)
+        assert (now.ready, now.first, now.is_alone) == (before.ready, before.first, before.is_alone), choice
+    assert later.scope((ALL,)).first == uuid.UUID(int=6)
+    assert later.scope((ALL,), uuid.UUID(int=9)).first == uuid.UUID(int=6)
+    assert later.scope((str(waiting.id),)).first is None
+    assert later.scope((str(waiting.id),)).is_alone
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,9 @@ import re
 
 import pytest
 
+from rag.types import OverviewEstimate
 from rag.ui import formatting
+from rag.ui.library import overview
 
 
 @pytest.mark.parametrize(
@@ -64,3 +66,10 @@ def test_file_sizes_are_written_for_people(count: int, shown: str) -> None:
 def test_list_items_keep_their_numbers() -> None:
     numbers = re.findall(r'<li value="(\d+)">', formatting.render("Of the list:\n\n2. Integrity\n\n6. Excellence"))
     assert numbers == ["2", "6"]
+
+
+def test_an_estimate_shows_the_models_name_and_the_cost_as_they_are() -> None:
+    estimate = OverviewEstimate(model="vendor:a$b", input_tokens=1, output_tokens=2, cost_usd=1.5)
+    shown = overview._estimate(estimate)
+    assert "a\\$b reads" in shown
+    assert "at most \\$1.50 by" in shown

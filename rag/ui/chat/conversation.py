@@ -48,8 +48,8 @@ CACHED_CHATS = 64
 
 
 @st.fragment(key="chat")
-def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alone: bool, can_ask: bool) -> None:
-    """Show the conversation and the question field, which is disabled while nothing is chosen (not `can_ask`).
+def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alone: bool, refusal: str | None) -> None:
+    """Show the conversation and the question field; a `refusal` says why nothing can be asked now.
 
     `first` is the document for the overview and suggested questions, which `is_alone` in the scope or one of several.
     """
@@ -75,9 +75,9 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alon
         is_last_shown = bool(messages and viewing and viewing.message_id == messages[-1].id)
         # An answer whose words the viewer shows is read from its beginning.
         turns = st.container(key="transcript", height=400, border=False, autoscroll=not is_last_shown)
-        _question_field(document_ids, disabled=not can_ask or is_written)
+        _question_field(document_ids, refusal, disabled=bool(refusal) or is_written)
         with turns:
-            is_begun = bool(messages) or not can_ask
+            is_begun = bool(messages or refusal)
             suggestion = None if is_begun else beginning(document_ids, first, is_alone=is_alone)
             later = later_places(turns_shown)
             judged = turns_shown[-1].id if pending and pending.so_far else None
@@ -86,13 +86,13 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alon
                     message,
                     later.get(message.id, NOTHING_LATER),
                     document_ids,
-                    has_actions=can_ask and not is_written,
+                    has_actions=not refusal and not is_written,
                     is_provisional=message.id == judged,
                 )
-            if not can_ask:
-                st.caption(_("Tick at least one document to ask."))
+            if refusal:
+                st.caption(refusal)
             if messages and not pending and not is_written:
-                suggestion = _follow_ups(messages, document_ids) if can_ask else None
+                suggestion = None if refusal else _follow_ups(messages, document_ids)
                 suggest_model()
                 if current and any(message.response for message in messages):
                     export.export_menu(current)
@@ -112,7 +112,7 @@ def transcript(document_ids: tuple[uuid.UUID, ...], first: uuid.UUID, *, is_alon
             _ask(suggestion, document_ids=document_ids)
 
 
-def _question_field(document_ids: tuple[uuid.UUID, ...], *, disabled: bool) -> None:
+def _question_field(document_ids: tuple[uuid.UUID, ...], refusal: str | None, *, disabled: bool) -> None:
     """Show the question field and ask what was sent; what cannot be asked is put back, with the reason above it."""
     if refused := st.session_state.pop(REFUSED, None):
         st.session_state[QUESTION], reason = refused
@@ -128,6 +128,8 @@ def _question_field(document_ids: tuple[uuid.UUID, ...], *, disabled: bool) -> N
     if not question or not question.strip():
         return
     try:
+        if refusal:  # what is ticked has changed since it was sent
+            raise errors.ValidationError(refusal)
         _ask(question.strip(), document_ids=document_ids)
     except errors.Error as error:
         st.session_state[REFUSED] = (question, translate_error(error))
@@ -203,16 +205,22 @@ def _show_understanding(message: types.ChatMessage, document_ids: tuple[uuid.UUI
     if response is None or not (response.question or response.retrieval.named or response.retrieval.searches):
         return
     named = [*response.retrieval.named.values()]
-    reasons = [_("The question names what these are about.")] if named else []
+    reasons = []
     if response.retrieval.searches:
+        if named:
+            reasons.append(_("The model chose these for the question."))
         searches = "; ".join(map(escape, dict.fromkeys(response.retrieval.searches)))
         reasons.append(_("Searched for: {searches}", searches=searches))
+    elif named:
+        reasons.append(_("The question names what these are about."))
+    is_of_some = response.provenance and response.provenance.retrieval.filters.document_ids
+    sources = _("all ticked sources") if is_of_some else _("all sources")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if response.question:
             st.caption(_("Understood as: {question}", question=escape(response.question)))
         if reasons:
             shown = ", ".join(map(escape, named[:MAX_NAMED])) + (" …" if len(named) > MAX_NAMED else "")
-            st.caption(_("Asked: {documents}", documents=shown or _("all sources")), help=" ".join(reasons))
+            st.caption(_("Asked: {documents}", documents=shown or sources), help=" ".join(reasons))
         if document_ids is not None and st.button(
             _("Ask as written"),
             key=f"as-written-{message.id}",

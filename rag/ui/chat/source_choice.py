@@ -26,6 +26,22 @@ class Group(NamedTuple):
     ids: frozenset[str]
 
 
+class Scope(NamedTuple):
+    """What a choice means now.
+
+    `chosen` are the ids of its documents, `asked` the documents to ask, in the order of the list and empty for all, and
+    `ready` those of `asked` that have been read. `first` is the one for the overview, `is_alone` whether no other is
+    asked.
+    """
+
+    choice: Choice
+    chosen: frozenset[str]
+    asked: tuple[uuid.UUID, ...]
+    ready: frozenset[uuid.UUID]
+    first: uuid.UUID | None
+    is_alone: bool
+
+
 class Sources(NamedTuple):
     """The documents that can be chosen, newest first, and their groups by key."""
 
@@ -54,15 +70,26 @@ class Sources(NamedTuple):
         """Return the ids of the documents that a choice includes now."""
         return frozenset().union(*map(self._members, choice))
 
-    def asked(self, choice: Choice) -> tuple[uuid.UUID, ...]:
-        """Return the documents to ask, in the order of the list; empty for all of them."""
-        chosen = frozenset[str]() if ALL in choice else self.chosen(choice)
-        return tuple(document.id for document in self.documents if str(document.id) in chosen)
+    def scope(self, choice: Choice, first: uuid.UUID | None = None) -> Scope:
+        """Return what a choice means now, with the document that was `first` before as long as it can be asked."""
+        chosen = self.chosen(choice)
+        asked = [document for document in self.documents if str(document.id) in chosen and ALL not in choice]
+        all_ready = [document.id for document in self.documents if document.searchable]
+        ready = [document.id for document in asked if document.searchable]
+        candidates = ready if asked else all_ready
+        return Scope(
+            choice,
+            chosen,
+            tuple(document.id for document in asked),
+            frozenset(ready),
+            first if first in candidates else next(iter(candidates), None),
+            len(asked) == 1 or len(all_ready) == 1,
+        )
 
-    def existing(self, choice: Choice) -> Choice:
-        """Return a choice without what is gone; all documents if nothing is left of it."""
-        left = tuple(entry for entry in choice if entry in self.groups or entry in self.groups[ALL].ids)
-        return left if left or not choice else (ALL,)
+    def existing(self, choice: Choice, replaced: Mapping[str, str]) -> Choice:
+        """Return a choice without what is gone, with the current versions of those that were `replaced`."""
+        current = dict.fromkeys(replaced.get(entry, entry) for entry in choice)
+        return tuple(entry for entry in current if entry in self.groups or entry in self.groups[ALL].ids)
 
     def with_entry(self, choice: Choice, entry: str) -> Choice:
         """Add a document or a whole group."""
@@ -76,7 +103,7 @@ class Sources(NamedTuple):
         kept = tuple(
             other
             for other in choice
-            if other in self.groups and other != entry and not dropped & self.groups[other].ids
+            if other in self.groups and other not in (entry, ALL) and not dropped & self.groups[other].ids
         )
         single = self.chosen(choice) - dropped - self.chosen(kept)
         return kept + tuple(key for document in self.documents if (key := str(document.id)) in single)

@@ -90,7 +90,7 @@ def _show_overview(document: types.Document) -> bool:
 
 def _show_documents(document_ids: Sequence[uuid.UUID]) -> bool:
     """Show a line for each of some documents; return whether one says more than its name."""
-    filters = types.Filters(document_ids=tuple(document_ids))
+    filters = types.Filters(document_ids=tuple(document_ids[: MAX_DOCUMENTS + 1]))
     listed = session.engine().documents.list(filters=filters, disabled=False, limit=MAX_DOCUMENTS + 1)
     documents = [document for document in listed if document.searchable]
     if not any(document.subject != types.Subject() for document in documents):

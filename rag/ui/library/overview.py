@@ -16,6 +16,8 @@ from rag.ui.viewer.pdf_viewer import Mark, show_pdf
 
 IMPROVEMENT = "overview-improvement"
 """Session key of the step towards an overview by a model, "estimate" or "write", and of the document."""
+ESTIMATE = "overview-estimate"
+"""Session key of the last estimate, for which all text of the document is read, and of what it was made for."""
 MAX_NAMES = 3
 """Maximum number of names in a line."""
 
@@ -73,7 +75,7 @@ def show_overview(document_id: uuid.UUID, ask: Callable[[str], None]) -> None:
         show_facts(overview, lambda number: st.session_state.update({state: number}), key="overview-fact")
         _questions(overview.questions, ask)
         with error_boundary():
-            _improvement(document_id)
+            _improvement(document)
     with pages, st.container(key="preview"):
         if document.page_count:
             marks = fact_marks(overview)
@@ -90,9 +92,9 @@ def _questions(questions: Sequence[str], ask: Callable[[str], None]) -> None:
             ask(question)
 
 
-def _improvement(document_id: uuid.UUID) -> None:
+def _improvement(document: types.Document) -> None:
     """Offer to have a language model write the facts, and tell what that takes before it is asked."""
-    engine, refusal = session.engine(), session.read_only_reason()
+    engine, refusal, document_id = session.engine(), session.read_only_reason(), document.id
     if not refusal and not engine.questions.has_language_model:
         refusal = _("No language model is set up. Choose one in the settings.")
 
@@ -102,7 +104,12 @@ def _improvement(document_id: uuid.UUID) -> None:
     looks: dict[str, Any] = {"disabled": bool(refusal), "help": refusal, "on_click": go_to, "args": ("estimate",)}
     st.button(_("Improve with the model"), icon=":material/auto_awesome:", **looks)
     if st.session_state.get(IMPROVEMENT) == ("estimate", document_id):
-        st.caption(_estimate(engine.documents.estimate_overview(document_id)))
+        state = (document_id, document.indexed_at, engine.config)
+        made_for, estimate = st.session_state.get(ESTIMATE, (None, None))
+        if made_for != state:
+            estimate = engine.documents.estimate_overview(document_id)
+            st.session_state[ESTIMATE] = (state, estimate)
+        st.caption(_estimate(estimate))
         st.button(_("Write the overview"), icon=":material/check:", type="primary", on_click=go_to, args=("write",))
 
 
@@ -115,5 +122,5 @@ def _estimate(estimate: types.OverviewEstimate) -> str:
     )
     if estimate.cost_usd is not None:
         cost = decimal(estimate.cost_usd, 2 if estimate.cost_usd >= 1 else 4)
-        text += " " + _("That costs at most ${cost} by the list price.", cost=cost)
-    return text.replace("$", "\\$")
+        text += " " + _("That costs at most ${cost} by the list price.", cost=cost).replace("$", "\\$")
+    return text

@@ -45,15 +45,22 @@ MAX_LEADING_WORDS = 3
 
 _PARTS = r"(?:segments?|regions?|divisions?|territor(?:y|ies)|geograph(?:y|ies)|countr(?:y|ies)|bereichs?|sparten?)"
 """Words for a part of a company."""
+_CAPITALS = r"(?-i:[A-Z])(?:[^\W\d]|[.&-])*+(?:\s++(?-i:[A-Z])(?:[^\W\d]|[.&-])*+){0,3}"
 _BEFORE_PART = re.compile(
-    rf"\b(?:(?:in|from|within|across|throughout|outside|im|aus)\s++(?:(?:the|its|our|their)\s++)?|{_PARTS}\s++)$",
-    re.IGNORECASE,
+    rf"""\b(?:(?:in|from|within|across|throughout|outside|im|aus)\s++(?:(?:the|its|our|their)\s++)?
+    (?:{_CAPITALS}(?:,\s++|,?\s++(?:and|or|und|oder)\s++)(?:the\s++)?){{0,5}}
+    |{_PARTS}\s++)$""",
+    re.IGNORECASE | re.VERBOSE,
 )
 _AFTER_PART = re.compile(rf"(?<!\s)\s++{_PARTS}\b", re.IGNORECASE)
-_BETWEEN_PARTS = re.compile(r"(?:\s*,)?\s+(?:(?:and|or|und|oder)\s+)?(?:the\s+)?", re.IGNORECASE)
 """Words around the place or segment that a question asks about: "in Norway and Sweden", "of the Ferries segment"."""
+_LISTED = re.compile(r"(?:,|,?\s+(?:and|or|und|oder)\b)", re.IGNORECASE)
 _BARE_ROW = re.compile(r"[^\d$€£(]{2,60}+[\d.,$€£()%—–\s-]++")
-_OWNS = re.compile(r"['’]s?(?!\w)")
+_OWNS = re.compile(
+    r"['’]s?(?!\w)|\s+(?:(?:annual|quarterly|financial|fiscal)\b|FY|10-?[KQ]\b|(?:reports?|filings?|statements?)\b)",
+    re.IGNORECASE,
+)
+"""What follows the name of a company after "in": "in Initech's 10-K"."""
 
 _WORD = re.compile(r"[^\W_]+(?:(?!['’]s?(?!\w))[&'’-][^\W_]+)*")
 _PER_SHARE = re.compile(r"\bper\s+(?:\w+\s+){0,3}shares?\b|\bEPS\b", re.IGNORECASE)
@@ -188,22 +195,19 @@ def _names_and_parts(question: str, words: Sequence[re.Match[str]]) -> tuple[lis
     """Return the names in `question` that consist of these `words`: of whom is asked, and of places and segments."""
     names: list[str] = []
     parts: list[str] = []
-    part_end = 0
     for span in find_slots(question, ()).names:
-        own = [word for word in words if span.start <= word.start() < span.end]
-        if not own:
-            continue
-        start, end = own[0].start(), own[-1].end()
-        is_listed = bool(parts) and _BETWEEN_PARTS.fullmatch(question, part_end, start) is not None
-        is_part = is_listed or _is_asked_part(question, start, end)
-        (parts if is_part else names).append(" ".join(word[0] for word in own))
-        part_end = end if is_part else part_end
+        if own := [word for word in words if span.start <= word.start() < span.end]:
+            is_part = _is_asked_part(question, own[0].start(), own[-1].end())
+            (parts if is_part else names).append(" ".join(word[0] for word in own))
     return names, parts
 
 
 def _is_asked_part(question: str, start: int, end: int) -> bool:
     """Return whether a name in `question` is led in as a place or segment, unlike "in Initech's fiscal 2022"."""
-    is_led_in = _BEFORE_PART.search(question[:start]) and not _OWNS.match(question, end)
+    before = question[:start]
+    is_led_in = _BEFORE_PART.search(before) and not _OWNS.match(question, end)
+    if before.rstrip().endswith(",") and not _LISTED.match(question, end):  # "In Norway, Initech earned …"
+        is_led_in = False
     return bool(is_led_in or _AFTER_PART.match(question, end) or _AFTER_PART.search(question[start:end]))
 
 

@@ -20,6 +20,13 @@ class Scripted(Completions):
     def longest(self, prompt: Callable[[int], str], chars: int) -> str:
         return prompt(chars)
 
-    def complete(self, kind: CompletionKind, prompt: str, schema: Mapping[str, Any] | None = None) -> str:
+    def complete(
+        self,
+        kind: CompletionKind,
+        prompt: str,
+        schema: Mapping[str, Any] | None = None,
+        *,
+        is_usable: Callable[[str], object] = bool,
+    ) -> str:
         self.asked.append((kind, prompt))
         return self.replies.pop(0)

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import re
 import threading
 import uuid
 from collections.abc import Iterator
@@ -289,6 +290,9 @@ def test_a_streamed_answer_comes_before_the_model_has_judged_it(
     assert len(model.requests) == before + 2
 
 
+MARK = r"\[S\d+\]"
+
+
 def test_whole_documents_are_read_for_who_says_so_and_offered_to_others(database_url: str, tmp_path: Path) -> None:
     pages = pdfs.pages(6, line=lambda n: f"In table {n} the fee is {n}00 francs.", others=["It is due in May."] * 20)
     options: dict[str, object] = {"maxContextTokens": 400, "judgeWithModel": False, "planSearches": False}
@@ -301,7 +305,7 @@ def test_whole_documents_are_read_for_who_says_so_and_offered_to_others(database
             api.client(url) as web,
         ):
             engine.documents.process(engine.documents.add(pages, "fees.pdf", enqueue=False).id)
-            vendor.server.pieces = ["The fee is due in May [S1]."]
+            vendor.server.reply_to = lambda prompt: f"The fee is due in May {re.findall(MARK, prompt)[0]}."
             offered = web.post("/answer", json={"question": question, "options": options}).json()["reading"]
             assert (offered["pages"], offered["isDone"]) == (6, False)
             asked = len(vendor.server.requests)

@@ -11,7 +11,7 @@ from pydantic import PrivateAttr
 from rag import errors, prompts
 from rag.answering.generation.context import hit_tokens
 from rag.answering.generation.model_answer import Stop, Writer, never_stop
-from rag.answering.generation.part_reading import Part, PartReader, ReadParts, split_into_parts
+from rag.answering.generation.part_reading import Part, PartReader, ReadParts, estimate, split_into_parts
 from rag.types import AnswerStage, GenerationOptions, Hit
 from tests import sources
 from tests.unit.test_answering import ScriptedLLM
@@ -187,3 +187,29 @@ def test_a_step_that_fails_is_told_unless_all_do() -> None:
     assert "Too busy." in result.hint
     with pytest.raises(errors.ProviderError, match="Too busy"):
         read(lambda prompt: reply(prompt, ""), window=NARROW)
+
+
+# --- what it takes ---
+
+
+def test_the_estimate_counts_the_pages_that_are_read_again_to_judge_what_cites_them() -> None:
+    parts = split_into_parts(map(page, range(1, 41)), 4 * PAGE_TOKENS)
+    size = sum(part.tokens for part in parts)
+
+    def judging(window: int, *, output: int = 4096) -> int:
+        llm = NotingLLM(window=window)
+        judged, plain = (estimate(llm, "Which berths?", parts, output, is_judged=one) for one in (True, False))
+        assert judged.output_tokens > plain.output_tokens
+        return judged.input_tokens - plain.input_tokens
+
+    assert judging(100_000) > size  # a long answer cites each page
+    assert judging(100_000, output=600) < size / 2  # a short one has ten items
+    assert judging(3000) > judging(100_000) + 500  # instructions go with each request
+
+
+def test_an_estimate_knows_what_it_is_for() -> None:
+    parts = split_into_parts([page(1), page(2)], PAGE_TOKENS + 5)
+    reading = estimate(NotingLLM(), "Which berths?", parts, 1000, is_judged=True)
+    assert (reading.document_ids, reading.documents, reading.pages) == ((DOCUMENT,), 1, 2)
+    assert reading.model is not None
+    assert reading.model.endswith(":scripted-1")

@@ -127,7 +127,9 @@ class Answerer:
             return Tools(locate, models.reranker, models.reader, None, memory)
         judge: MeaningJudge = EntailmentJudge(models.entailment_model)
         if judges.is_judged_by_writer(self.llm, options.judge_with_model):
-            tokens = max(self.generation.max_output_tokens, JUDGE_TOKENS)
+            # the verdicts leave most of a small window to the sources
+            tokens = min(JUDGE_TOKENS, providers.context_window(self.llm) // 4)
+            tokens = max(self.generation.max_output_tokens, tokens)
             exact = models.language_model(
                 self.generation.model_copy(update={"temperature": 0.0, "max_output_tokens": tokens})
             )

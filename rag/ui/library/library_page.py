@@ -130,7 +130,7 @@ def _actions(chosen: list[types.Document]) -> None:
         st.switch_page("pages/matrix.py")
     if st.button(_("Open"), icon=":material/visibility:", disabled=len(ready) != 1 or len(chosen) != 1):
         _open(ready[0].id)
-    if st.button(_("Overview"), icon=":material/summarize:", disabled=len(ready) != 1 or len(chosen) != 1):
+    if len(ready) == len(chosen) == 1 and st.button(_("Overview"), icon=":material/summarize:"):
         show_overview(ready[0].id, functools.partial(_ask, ready[0].id))
     if len(chosen) == 1 and chosen[0].version > 1 and st.button(_("Versions"), icon=":material/history:"):
         show_versions(chosen[0].id)

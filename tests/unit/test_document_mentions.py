@@ -125,3 +125,15 @@ def test_a_long_question_is_read_in_time() -> None:
 )
 def test_a_kind_alone_is_no_certain_name(question: str, *, is_certain: bool) -> None:
     assert [mention.is_certain for mention in find_mentions(question, LIBRARY)] == [is_certain]
+
+
+def test_a_question_about_a_year_is_also_asked_of_the_results_of_its_last_quarter() -> None:
+    documents = [
+        about("a.pdf", "annual_report", "2022", "Mill Corporation", "Mill"),
+        about("b.pdf", "annual_report", "fourth quarter 2022", "Mill Corporation", "Mill"),
+        about("c.pdf", "annual_report", "second quarter 2022", "Mill Corporation", "Mill"),
+    ]
+    (year,) = find_mentions("What was Mill Corporation's EBITDA in fiscal 2022?", documents)
+    assert [one.name for one in year.documents] == ["a.pdf", "b.pdf"]
+    (quarter,) = find_mentions("What was Mill Corporation's EBITDA in the second quarter of 2022?", documents)
+    assert [one.name for one in quarter.documents] == ["c.pdf"]

@@ -354,7 +354,9 @@ def _of_period(question: str, documents: Sequence[types.DocumentNames]) -> tuple
             if words.search(question):
                 return tuple(one for one in documents if not chosen or chosen[0] in periods[one.id])
         return (*documents,)
-    same = [one for one in documents if asked & periods[one.id]]
+    # results of the fourth quarter are published with those of the year
+    told = asked | {_Period(period.year, "fourth quarter") for period in asked if not period.part}
+    same = [one for one in documents if told & periods[one.id]]
     if not same:
         in_years = {period.year for period in asked}
         same = [one for one in documents if in_years & {period.year for period in periods[one.id]}]

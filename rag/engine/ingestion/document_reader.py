@@ -163,17 +163,13 @@ class DocumentReader:
             self._with_ingestion(document, work)
 
     def _conclude(self, document_id: uuid.UUID) -> types.Document:
-        """Choose the key facts of a document that is ready and refill its matrices; failures do not fail it."""
+        """Refill the matrices of a document that is ready and choose its key facts; failures do not fail it."""
         document = self._workspace.store.documents.get(document_id)
         if document.status is types.DocumentStatus.READY:
-            try:
-                Overviews(self._workspace).facts(document)
-            except errors.Error:
-                logger.warning("no key facts were chosen of document %s", document_id)
-            except Exception:  # the document is ready, and facts are chosen again where they are shown
-                logger.exception("no key facts were chosen of document %s", document_id)
             with contextlib.suppress(errors.Error):
                 matrices.refill(self._workspace, lineage_id=document.lineage_id or document.id)
+            with contextlib.suppress(errors.Error):  # they are chosen again where they are shown
+                Overviews(self._workspace).facts(document)
         return document
 
     @contextlib.contextmanager

@@ -161,8 +161,7 @@ class Answerer:
         answer = final_answer(self._stream_understood(understood))
         if answer.status != "ok":  # it may be about something else
             other = Answerer(self.workspace, self.index, understood.elsewhere, stop=self.stop, tools=self.tools)
-            rewritten = understood.complete if understood.is_rewritten else None
-            answer = final_answer(other.stream()).model_copy(update={"question": rewritten})
+            answer = final_answer(other.stream()).model_copy(update={"question": understood.rewritten})
         return single_answer(answer)
 
     def _stream_understood(self, understood: UnderstoodQuestion) -> Events:
@@ -482,9 +481,11 @@ class Answerer:
         """
         context = self.choose_sources(question, hits, quoted=True)
         quoted = _without_events(self._extract(question, context, rewritings))
-        least = types.LIKELY_THRESHOLD if is_refusal(draft.answer) else 0.0
-        is_trusted = is_refusal(draft.answer) and self.llm is not None and not providers.is_small(self.llm)
-        if quoted.sentences and (quoted.likelihood or 0.0) >= least and not is_trusted:
+        is_better = bool(quoted.sentences)
+        if is_refusal(draft.answer):
+            is_small = self.llm is not None and providers.is_small(self.llm)
+            is_better = is_better and is_small and (quoted.likelihood or 0.0) >= types.LIKELY_THRESHOLD
+        if is_better:
             hint = prompts.QUOTED_INSTEAD.format(model=draft.model)
             return quoted.model_copy(update={"hint": hint, "usage": draft.usage})
         return draft.model_copy(update={"hint": quoted.hint, "nearest": quoted.nearest or tuple(quoted.contexts)})
@@ -572,7 +573,7 @@ class Answerer:
                 "latency_ms": (time.perf_counter() - self._started) * 1000,
             }
             completed = {
-                "question": understood.complete if understood.is_rewritten else None,
+                "question": understood.rewritten,
                 "follow_ups": answer.follow_ups or follow_ups,
                 "hint": answer.hint or unread or question_intent.page_note(self.request.question, answer),
                 "retrieval": summary.model_copy(update={"returned": len(search.results if search else answer.sources)}),

@@ -112,23 +112,24 @@ class Search:
 MAX_WHOLE_DOCUMENTS = 8
 """In a scope of more documents, only those with hits are read whole."""
 
-MIN_CHUNK_TOKENS = 60
-"""A document of more chunks than the room has this number of tokens is not read; a full chunk has 200 to 300."""
-
-
-CHUNK_TOKENS = 250
-"""Tokens of a full chunk."""
+MIN_CHUNK_TOKENS, CHUNK_TOKENS = 60, 250
+"""A document of more chunks than the room has times the first is not read; a full chunk has the second."""
 
 
 def all_fit(workspace: Workspace, index: types.Index, request: types.RetrievalRequest, budget_tokens: int) -> bool:
     """Return whether all documents that `request` asks will be read whole, whatever is found."""
     options = saved_filters.resolve_saved_filter(workspace.store, request).retrieval
+    documents = _always_read(workspace, index, options)
+    return bool(documents) and sum(one.chunk_count for one in documents) <= budget_tokens // CHUNK_TOKENS
+
+
+def _always_read(workspace: Workspace, index: types.Index, options: types.RetrievalOptions) -> list[types.Document]:
+    """Return the documents in scope that are read whole without a hit; none of many, nor where passages are asked."""
     if options.must_include or options.passage == "chunk":
-        return False
+        return []
     scope = types.DocumentQuery(filters=options.filters, disabled=False)
     documents = workspace.store.documents.list(index.id, scope, limit=MAX_WHOLE_DOCUMENTS + 1)
-    chunks = sum(document.chunk_count for document in documents)
-    return len(documents) <= MAX_WHOLE_DOCUMENTS and chunks <= budget_tokens // CHUNK_TOKENS
+    return documents if len(documents) <= MAX_WHOLE_DOCUMENTS else []
 
 
 def whole_documents(
@@ -147,9 +148,7 @@ def whole_documents(
             return []
         ids = dict.fromkeys(hit.passage.document_id for hit in hits)
         if not only_found:
-            scope = types.DocumentQuery(filters=options.filters, disabled=False)
-            documents = store.documents.list(index.id, scope, limit=MAX_WHOLE_DOCUMENTS + 1)
-            ids |= dict.fromkeys(document.id for document in documents if len(documents) <= MAX_WHOLE_DOCUMENTS)
+            ids |= dict.fromkeys(document.id for document in _always_read(workspace, index, options))
         read_whole = []
         for document_id in ids:
             with contextlib.suppress(errors.NotFoundError):  # purged meanwhile, or a node of the caller's own

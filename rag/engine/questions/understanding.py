@@ -49,6 +49,11 @@ class UnderstoodQuestion:
     searches: Sequence[Side] = ()
     elsewhere: types.AnswerRequest | None = None
 
+    @property
+    def rewritten(self) -> str | None:
+        """The complete question, if it is not as the user wrote it."""
+        return self.complete if self.is_rewritten else None
+
 
 class Understanding:
     """Understands one user's question to an index."""
@@ -142,7 +147,15 @@ class Understanding:
         if searches and all(search.documents for search in searches) and len(asked) < len(self._listed):
             request, named = restrict_to_documents(request, asked), asked
         text = searches[0].question if len(searches) == 1 else restricted.passage_text
-        return UnderstoodQuestion(request, complete, text, request.question, named, is_rewritten, searches)
+        return UnderstoodQuestion(
+            request=request,
+            complete=complete,
+            passage_text=text,
+            unnamed=request.question,
+            named=named,
+            is_rewritten=is_rewritten,
+            searches=searches,
+        )
 
     def _restricted_as_before(
         self, request: types.AnswerRequest, complete: str, is_rewritten: bool

@@ -194,6 +194,12 @@ class Answer(types.Model):
         description="Probability, in 0..1, that an answer quoted without a language model is right; null of others."
     )
     model: str = Field(description="Who wrote it; extractive: it consists of the documents' own sentences.")
+    reading: types.WholeReading | None = Field(
+        default=None,
+        description="Of a question about whole documents that do not fit into one prompt: what was read part by part, "
+        "or what that would take. Ask again with `reading` “whole” to have all pages read.",
+        exclude_if=lambda reading: reading is None,
+    )
 
 
 class AnswerBody(Answer):
@@ -216,12 +222,6 @@ class AnswerBody(Answer):
     stopped: bool
     follow_ups: tuple[str, ...]
     retrieval: types.RetrievalSummary
-    reading: types.WholeReading | None = Field(
-        default=None,
-        description="Of a question about whole documents that do not fit into one prompt: what was read part by part, "
-        "or what that would take. Ask again with `options.reading` “whole” to have all pages read.",
-        exclude_if=lambda reading: reading is None,
-    )
     usage: types.Usage
 
     @classmethod

@@ -8,6 +8,7 @@ from rag.export.marks import (
     cite,
     mark_of,
     plain_words,
+    reading_text,
     reason_of,
     rewrite,
     strike,

@@ -115,6 +115,19 @@ def summary_of(response: types.AnswerResponse, say: Translate = str) -> str:
     return N_("{_first}; {_others}").format(_first=say(verified), _others=others)
 
 
+def reading_text(reading: types.WholeReading, advice: str) -> str:
+    """Say what was read whole, or what that would take and, as `advice`, how to have it done."""
+    pages = "1 page" if reading.pages == 1 else f"{reading.pages:,} pages"
+    parts = "1 part" if reading.parts == 1 else f"{reading.parts} parts"
+    if reading.is_done:
+        return f"Read: {pages} in {parts}."
+    price = "no price known" if reading.cost_usd is None else f"about ${reading.cost_usd:.2f}"
+    return (
+        f"Not all pages were read. To read {'' if reading.pages == 1 else 'all '}{pages} in {parts} takes about "
+        f"{reading.rounded_tokens:,} tokens ({price}): {advice}."
+    )
+
+
 def rewrite(
     response: types.AnswerResponse, text: str, sentence: Callable[[int, str], str], between: Callable[[str], str] = str
 ) -> str:

@@ -55,6 +55,14 @@ class OpenPassage(NamedTuple):
     quote_found: bool | None
 
 
+def existing_document(engine: "RAGEngine", document_id: uuid.UUID) -> types.Document:
+    """Return a document that is not in the trash. Raises NotFoundError."""
+    document = engine.documents.get(document_id)
+    if document.deleted_at is not None:
+        raise errors.NotFoundError(f"There is no document {document_id}. Call list_documents and check the id.")
+    return document
+
+
 def open_passage(
     engine: "RAGEngine",
     document_id: uuid.UUID,
@@ -69,9 +77,7 @@ def open_passage(
         errors.ValidationError: neither a passage nor a page is named.
         errors.NotFoundError: there is no such document, passage or page.
     """
-    document = engine.documents.get(document_id)
-    if document.deleted_at is not None:
-        raise errors.NotFoundError(f"There is no document {document_id}. Call list_documents and check the id.")
+    document = existing_document(engine, document_id)
     chunk = engine.store.chunks.find(passage_id) if passage_id else None
     if chunk and chunk.document_id != document_id:
         raise errors.NotFoundError(f"{document.name} has no passage {passage_id}. Check both ids.")

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from rag import types
 from rag.contract import CitationBody, FoundChunk, Place
+from rag.export import reading_text
 from rag.mcp_server.results import Answer, Documents, Passages, PassageText
 
 NO_RESULTS = "Nothing fits. Other words may help, or list_documents, which shows what there is."
@@ -19,6 +20,8 @@ def answer(answer: Answer, marked: str) -> str:
     parts = [marked]
     if answer.hint:
         parts.append(answer.hint)
+    if answer.reading:
+        parts.append(reading_text(answer.reading, "ask again with reading “whole”"))
     if answer.likelihood is not None:
         parts.append(f"Likelihood that this is right: {answer.likelihood:.0%} ({answer.confidence}).")
     if cited := [_cited(citation) for claim in answer.claims for citation in claim.evidence]:
@@ -50,6 +53,19 @@ def passage(passage: PassageText) -> str:
     if not passage.lines:
         lines.append("No text on this page. Its image may show what it holds.")
     return "\n".join(lines)
+
+
+def overview(overview: types.DocumentOverview) -> str:
+    """Format what a document is, its facts with their places, and the questions that it answers."""
+    pages = f"{overview.page_count} page{'' if overview.page_count == 1 else 's'}"
+    about = [overview.title or "", overview.kind or "", *overview.names, overview.period or ""]
+    parts = [f"{overview.name}, {pages}, document_id {overview.document_id}", _quoted("\n".join(filter(None, about)))]
+    for fact in overview.facts:
+        place = f"Page {fact.page_number}, {_lines(fact.line_start, fact.line_end)}:"
+        parts.append(f"{place}\n{_quoted(fact.text)}")
+    if overview.questions:
+        parts.append("Questions that it answers:\n" + _quoted("\n".join(overview.questions)))
+    return "\n\n".join(filter(None, parts))
 
 
 def document_list(listed: Documents) -> str:
@@ -90,8 +106,11 @@ def _cited(citation: CitationBody) -> str:
 
 def _where(place: Place) -> str:
     first, last = place.line_start, place.line_end
-    lines = f"lines {first}-{last}" if last > first else f"line {first}"
-    return ", ".join([place.file_name, place.page_name, lines, *place.set_apart])
+    return ", ".join([place.file_name, place.page_name, _lines(first, last), *place.set_apart])
+
+
+def _lines(first: int, last: int) -> str:
+    return f"lines {first}-{last}" if last > first else f"line {first}"
 
 
 def _ids(place: Place) -> str:

@@ -32,11 +32,11 @@ from rag.engine import RAGEngine
 from rag.mcp_server.http import http_app, listen
 from rag.mcp_server.server import create_server
 from rag.parsing.pdf.mupdf import pymupdf
-from tests import forked, pdfs
+from tests import forked, pdfs, vendors
 
 REPOSITORY = Path(__file__).parents[2]
 PATIENCE_SECONDS = 120.0
-TOOLS = ["search", "ask", "get_passage", "list_documents"]
+TOOLS = ["search", "ask", "get_passage", "get_overview", "list_documents"]
 API_KEY = "a secret of the operator"
 
 HARBOUR = ("The harbour of Lindmark handled 4,812 ships in 2019.", "Its largest crane lifts 95 tonnes.")
@@ -266,6 +266,44 @@ def test_a_quote_is_cited_by_the_passage_it_stands_in(database_url: str, tmp_pat
     assert "14 percent" in marked[0]["text"]
 
 
+def test_an_overview_gives_facts_with_their_places_and_questions(engine: RAGEngine) -> None:
+    document_id = id_of(engine, "harbour.pdf")
+    result = call(engine, "get_overview", document_id=document_id)
+    overview = data(result)
+    assert (overview["name"], overview["pageCount"]) == ("harbour.pdf", 1)
+    assert {fact["quote"] for fact in overview["facts"]} <= {*HARBOUR}
+    assert (overview["facts"][0]["pageNumber"], overview["facts"][0]["lineStart"]) == (1, 1)
+    assert f"Page 1, line 1:\n| {HARBOUR[0]}" in text(result)
+    for question in overview["questions"]:
+        assert f"| {question}" in text(result)
+
+
+def test_whole_documents_are_read_for_who_says_so(database_url: str, tmp_path: Path) -> None:
+    pages = pdfs.pages(6, line=lambda n: f"In table {n} the fee is {n}00 francs.", others=["It is due in May."] * 20)
+    question = "List all fees in fees.pdf"
+    with vendors.vendor("openai") as vendor:
+        config = vendor.config(
+            rag_data_dir=tmp_path,
+            rag_database_url=database_url,
+            rag_embed_model="local",
+            rag_gen_model="openai:gpt-4.1",
+            rag_max_context_tokens=400,
+        )
+        vendor.server.reply_to = lambda prompt: "The fee is due in May " + re.findall(r"\[S\d+\]", prompt)[0]
+        with RAGEngine(config) as engine:
+            add(engine, "fees.pdf", pages)
+            offered, asked_back, read = (
+                call(engine, "ask", question=question, reading=reading) for reading in ("auto", "ask", "whole")
+            )
+            assert "reading" not in data(call(engine, "ask", question=question, reading="passages"))
+    assert (data(offered)["reading"]["pages"], data(offered)["reading"]["isDone"]) == (6, False)
+    assert "ask again with reading “whole”" in text(offered)
+    assert data(asked_back)["status"] == "insufficient_context"
+    assert "all 6 pages have to be read" in text(asked_back)
+    assert data(read)["reading"]["isDone"]
+    assert "Read: 6 pages in" in text(read)
+
+
 def test_documents_are_listed_with_what_is_searched_for_page_by_page(engine: RAGEngine) -> None:
     assert [one["name"] for one in data(call(engine, "list_documents", search="harb"))["documents"]] == ["harbour.pdf"]
     result = call(engine, "list_documents", offset=1)
@@ -303,6 +341,8 @@ def test_text_of_a_document_cannot_imitate_the_servers_own_words(engine: RAGEngi
         ("search", {"query": "ships", "documents": ["../../etc/passwd".replace("/", "\\")]}, "There is no document"),
         ("search", {"query": "ships", "index": "' OR true --"}, "There is no index"),
         ("ask", {"question": "ships?", "index": "another"}, "Existing indexes: default"),
+        ("ask", {"question": "ships?", "reading": "all"}, "'auto', 'ask', 'passages' or 'whole'"),
+        ("get_overview", {"document_id": str(uuid.UUID(int=0))}, "There is no document"),
         ("list_documents", {"index": "another"}, "Existing indexes: default"),
         ("list_documents", {"offset": -1}, "greater than or equal to 0"),
         ("get_passage", {"document_id": "harbour.pdf"}, "valid UUID"),
@@ -337,9 +377,10 @@ def test_another_user_s_documents_do_not_exist(engine: RAGEngine) -> None:
     ada = engine.installation.for_user("ada")
     document_id = id_of(ada, "secret.pdf")
     passage_id = str(ada.store.chunks.of_document(uuid.UUID(document_id))[0].id)
-    for arguments in ({"page": 1}, {"passage_id": passage_id}):
-        message = refused(call(engine, "get_passage", document_id=document_id, **arguments))
-        nowhere = refused(call(engine, "get_passage", document_id=str(uuid.UUID(int=1)), **arguments))
+    for arguments in ({"page": 1}, {"passage_id": passage_id}, {}):
+        tool = "get_passage" if arguments else "get_overview"
+        message = refused(call(engine, tool, document_id=document_id, **arguments))
+        nowhere = refused(call(engine, tool, document_id=str(uuid.UUID(int=1)), **arguments))
         assert message == nowhere.replace(str(uuid.UUID(int=1)), document_id)
     assert "There is no document" in refused(call(engine, "search", query="merger", documents=[document_id]))
     for result in (

@@ -5,7 +5,7 @@ import uuid
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from rag.cli.questions.printed_answer import reading_text
+from rag.export import reading_text
 from rag.types import WholeReading
 
 READING = WholeReading(pages=40, parts=3, input_tokens=20_000, output_tokens=2_000)
@@ -20,8 +20,8 @@ READING = WholeReading(pages=40, parts=3, input_tokens=20_000, output_tokens=2_0
 )
 def test_one_page_and_one_part_are_singular(pages: int, parts: int, done: str, offered: str) -> None:
     reading = READING.model_copy(update={"pages": pages, "parts": parts})
-    assert reading_text(reading.model_copy(update={"is_done": True})) == done
-    assert offered in reading_text(reading)
+    assert reading_text(reading.model_copy(update={"is_done": True}), "say so") == done
+    assert offered in reading_text(reading, "say so")
 
 
 def choice_page(document_id: str) -> None:

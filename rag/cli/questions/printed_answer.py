@@ -5,7 +5,7 @@ from rich.text import Text
 from rag import types
 from rag.cli import output
 from rag.cli.questions import search
-from rag.export import append, mark_of, plain_words, reason_of, summary_of, written_mark
+from rag.export import append, mark_of, plain_words, reading_text, reason_of, summary_of, written_mark
 
 STYLES = {
     types.Support.QUOTED: "green",
@@ -25,7 +25,7 @@ def print_answer(response: types.AnswerResponse) -> None:
     if response.hint:
         output.print_text(response.hint, style="bold")
     if response.reading:
-        output.print_text(reading_text(response.reading), style="dim")
+        output.print_text(reading_text(response.reading, "add --reading whole"), style="dim")
     if summary := summary_of(response):
         output.print_text(f"\n{summary}", style="bold")
     for number, sentence in enumerate(response.sentences):
@@ -49,19 +49,6 @@ def print_answer(response: types.AnswerResponse) -> None:
             output.print_text("\nAsk one of these:")
         for question in response.follow_ups:
             output.print_text(f"  {question}")
-
-
-def reading_text(reading: types.WholeReading) -> str:
-    """Say what was read whole, or what that would take."""
-    pages = "1 page" if reading.pages == 1 else f"{reading.pages:,} pages"
-    parts = "1 part" if reading.parts == 1 else f"{reading.parts} parts"
-    if reading.is_done:
-        return f"Read: {pages} in {parts}."
-    price = "no price known" if reading.cost_usd is None else f"about ${reading.cost_usd:.2f}"
-    return (
-        f"From the best passages. To read {'' if reading.pages == 1 else 'all '}{pages} in {parts} takes about "
-        f"{reading.rounded_tokens:,} tokens ({price}): add --reading whole."
-    )
 
 
 def _print_text(response: types.AnswerResponse) -> None:

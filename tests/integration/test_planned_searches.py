@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from rag.engine import RAGEngine
+from rag.engine.questions.composite_answers import CompositeAnswers
 from rag.types import AnswerResponse
 from tests import pdfs, vendors
 from tests.databases import Databases
@@ -149,6 +150,32 @@ def test_a_plan_never_reaches_beyond_the_documents_that_the_request_allows(desk:
 def test_it_can_be_switched_off(desk: Desk, switched_off: dict[str, Any]) -> None:
     desk.answer(QUESTION, "Net revenues were 31 million in 2022 [S1].", **switched_off)
     assert desk.prompt(0).startswith("Sources:")
+
+
+@pytest.mark.parametrize(("most", "requests"), [(0, 0), (1, 1), (2, 1)])
+def test_after_a_stop_nothing_is_asked_of_the_model_and_no_search_begins(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, most: int, requests: int
+) -> None:
+    """The stop is seen when it was looked at `most` times: before the plan, before the first search, or the second."""
+    looked, searched, search = [], [], CompositeAnswers._search
+
+    def stop() -> bool:
+        looked.append(True)
+        return len(looked) > most
+
+    def counted(self: CompositeAnswers, *values: Any, **options: Any) -> Any:
+        searched.append(values)
+        return search(self, *values, **options)
+
+    monkeypatch.setattr(CompositeAnswers, "_search", counted)
+    desk.server.requests.clear()
+    desk.server.replies.append(_plan(QUESTION, *(("net revenues", [number]) for number in (1, 2, 3))))
+    options = {"use_cache": False, "judge_with_model": False}
+    *_, answer = desk.engine.questions.stream({"question": QUESTION, "options": options}, stop)
+    desk.server.replies.clear()
+    assert (len(desk.server.requests), len(searched)) == (requests, max(most - 1, 0))
+    assert isinstance(answer, AnswerResponse)
+    assert (answer.status, answer.stopped, answer.citations) == ("insufficient_context", True, ())
 
 
 def test_plans_are_cached_by_question_and_library(desk: Desk) -> None:

@@ -400,6 +400,14 @@ def test_an_answer_that_is_stopped_keeps_what_was_said_checked_and_nothing_else(
     assert kept == {}
 
 
+def test_a_model_is_not_asked_after_a_stop() -> None:
+    llm = ScriptedLLM(reply="Costs fell by 3.5% [S1].")
+    *_, answer = answers.stream(QUESTION, [REPORT], llm=llm, stop=lambda: True)
+    assert isinstance(answer, AnswerResponse)
+    assert (answer.status, answer.stopped, answer.usage.input_tokens) == ("insufficient_context", True, 0)
+    assert llm.asked == []
+
+
 class BrokenLLM(ScriptedLLM):
     """Fails at the end of its reply."""
 

@@ -143,6 +143,8 @@ class Writer:
         if known is not None:
             yield known
             return Ending()
+        if self.stop():
+            return Ending(stopped=True)
         pieces: list[str] = []
         ending = yield from self._ask(messages, pieces)
         text = "".join(pieces)

@@ -145,7 +145,7 @@ class Answerer:
     @functools.cached_property
     def composite(self) -> CompositeAnswers:
         """The answers that combine several searches."""
-        return CompositeAnswers(self.workspace, self.index, self.request, self._quote_from_one_search)
+        return CompositeAnswers(self.workspace, self.index, self.request, self._quote_from_one_search, self.stop)
 
     # --- the whole way ------------------------------------------------------------------------------
 
@@ -154,7 +154,8 @@ class Answerer:
 
         What fails before the answer begins is raised here. Raises as `Questions.answer`.
         """
-        self._understood = understood = self._understanding.understand(self.llm)
+        # A client that has gone pays for no plan and no completed question
+        self._understood = understood = self._understanding.understand(None if self.stop() else self.llm)
         self.request = understood.request
         if understood.elsewhere is None:
             return self._stream_understood(understood)
@@ -184,6 +185,10 @@ class Answerer:
                 return self._finish(understood, events, self.request.auth)
             query = retrieval.Query(question, passage_text=understood.passage_text)
             hits: Sequence[types.Hit] = self.composite.model_passages(question, understood.searches) if self.llm else ()
+            if self.stop():
+                draft = types.AnswerResponse(status="insufficient_context", answer="", stopped=True, model=self.model)
+                events = single_answer(self._decide(draft, hits, self._started))
+                return self._finish(understood, events, self.generation.auth)
             self.read_documents = whole_documents(self.workspace, self.index, self.request, only_found=bool(hits))
             if hits:
                 events = self.answer_from(question, hits)
@@ -263,7 +268,7 @@ class Answerer:
         else:
             output = yield from self._write(self.llm, question, context)
             draft = yield from self._check(question, context, output, hits, started)
-            if not self._holds(draft):
+            if not self._holds(draft) and not self.stop():
                 draft = self._quoted_instead(draft, question, hits, rewritings)
         yield self._decide(draft, hits, started)
 

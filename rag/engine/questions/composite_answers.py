@@ -9,7 +9,7 @@ from typing import NamedTuple
 from rag import prompts, retrieval, types, vocabulary
 from rag.answering.extraction import answer_fit, lists, quoted_answer, summary
 from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL, compose
-from rag.answering.generation.model_answer import drop_sentences
+from rag.answering.generation.model_answer import Stop, drop_sentences, never_stop
 from rag.answering.passages.statements import Label, Statement
 from rag.answering.tables import calculation, requested_figures
 from rag.engine.library import saved_filters
@@ -54,13 +54,18 @@ class CompositeAnswers:
         index: types.Index,
         request: types.AnswerRequest,
         quote: Callable[[types.AnswerRequest], types.AnswerResponse],
+        stop: Stop = never_stop,
     ) -> None:
-        """`quote` answers a part of the question by one search, in the documents' words."""
+        """`quote` answers a part of the question by one search, in the documents' words.
+
+        Once `stop` returns True, no more searches for a language model begin.
+        """
         self._workspace = workspace
         self._store = workspace.store
         self._index = index
         self._request = saved_filters.resolve_saved_filter(workspace.store, request)
         self._quote = quote
+        self._stop = stop
         self._locate = Pages(workspace).locate
 
     @functools.cached_property
@@ -329,7 +334,7 @@ class CompositeAnswers:
         if len(sides) == 1 and not listed:
             return []
         most = max(self._request.retrieval.top_k // max(len(sides), 1), MIN_SIDE_HITS)
-        hits = [self._search(side.documents, side.question)[:most] for side in sides]
+        hits = [self._search(side.documents, side.question)[:most] for side in sides if not self._stop()]
         # What is cut off for lack of room is the least relevant of each document
         in_turn = [of_side[place] for place in range(most) for of_side in hits if place < len(of_side)]
         return [*listed, *{hit.chunk.id: hit for hit in in_turn}.values()]

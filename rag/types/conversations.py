@@ -15,7 +15,11 @@ ConversationTitle = Annotated[str, pydantic.Field(min_length=1, max_length=200, 
 
 
 class Conversation(Model):
-    """A conversation of a user about one index, which `index_owner` shares unless it is the user's own."""
+    """A conversation of a user about one index, which `index_owner` shares unless it is the user's own.
+
+    `sources` are what was ticked in the app when it began: ids of documents, and groups such as `tag:council`, which
+    have other documents later than `document_ids`.
+    """
 
     id: uuid.UUID
     user_id: str
@@ -23,6 +27,7 @@ class Conversation(Model):
     index_owner: str | None = None
     title: str
     document_ids: tuple[uuid.UUID, ...] = ()
+    sources: tuple[str, ...] = pydantic.Field(default=(), exclude_if=lambda sources: not sources)
     pinned: bool = False
     created_at: dt.datetime
     updated_at: dt.datetime

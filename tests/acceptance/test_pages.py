@@ -665,7 +665,11 @@ def test_ticked_groups_outlive_pages_reloads_and_other_chats(
     next(button for button in reloaded.button if button.label == "New chat").click().run()
     assert component(reloaded, "sources")["label"] == "Sources: all 3"
     reloaded.button(f"open-{conversation.id}").click().run()
-    assert component(reloaded, "sources")["label"] == "Sources: 2 of 3"
+    bookmarked = AppTest.from_file(str(APP), default_timeout=PATIENCE_SECONDS)
+    bookmarked.query_params["chat"] = str(conversation.id)
+    for window in (reloaded, bookmarked.run()):
+        assert component(window, "sources")["label"] == "Sources: 3 of 3"
+        assert source_boxes(window)["All of “Council”"]
 
 
 def test_a_source_that_is_still_read_is_ticked_and_asked_when_it_is_ready(app: AppTest, engine: RAGEngine) -> None:

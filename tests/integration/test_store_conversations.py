@@ -110,11 +110,11 @@ def test_the_latest_chat_comes_first(owner: Owner) -> None:
 
 def test_changing_and_deleting(owner: Owner) -> None:
     conversations, document_id = owner.db.of("ann").conversations, uuid.uuid4()
-    chat = conversations.create(owner.index.id, title="old", document_ids=[document_id])
+    chat = conversations.create(owner.index.id, title="old", document_ids=[document_id], sources=["tag:debt"])
     conversations.update(chat.id, title="new")
     conversations.append(chat.id, role="user", content="hello")
     changed = conversations.get(chat.id)
-    assert (changed.title, changed.document_ids) == ("new", (document_id,))
+    assert (changed.title, changed.document_ids, changed.sources) == ("new", (document_id,), ("tag:debt",))
     conversations.delete(chat.id)
     with pytest.raises(errors.NotFoundError):
         conversations.messages(chat.id)

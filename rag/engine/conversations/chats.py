@@ -47,15 +47,22 @@ class Chats:
         self._questions = questions
 
     def start(
-        self, title: str, *, index_name: str = types.DEFAULT_INDEX, document_ids: Sequence[uuid.UUID] = ()
+        self,
+        title: str,
+        *,
+        index_name: str = types.DEFAULT_INDEX,
+        document_ids: Sequence[uuid.UUID] = (),
+        sources: Sequence[str] = (),
     ) -> types.Conversation:
-        """Create a chat over an index, or some of its documents.
+        """Create a chat over an index, or some of its documents, which were chosen as `sources` say.
 
         Raises ValidationError if the title is empty or too long, NotFoundError if there is no such index.
         """
         title = parse(types.ConversationEdit, {"title": title}).title or ""
         index = self._workspace.requested_index(index_name)
-        return self._workspace.store.conversations.create(index.id, title=title, document_ids=document_ids)
+        return self._workspace.store.conversations.create(
+            index.id, title=title, document_ids=document_ids, sources=sources
+        )
 
     def list(self, index_name: str = types.DEFAULT_INDEX) -> list[types.Conversation]:
         """Return the user's chats, pinned ones first, then latest first. Raises NotFoundError for an unknown index.

@@ -25,8 +25,13 @@ class Conversations:
         self._queries = Queries(database, "conversations")
         self._index_owner = index_owner
 
-    def create(self, index_id: uuid.UUID, *, title: str, document_ids: Sequence[uuid.UUID] = ()) -> types.Conversation:
-        """Add a chat over an index, or over some of its documents. Raises NotFoundError for an unknown index."""
+    def create(
+        self, index_id: uuid.UUID, *, title: str, document_ids: Sequence[uuid.UUID] = (), sources: Sequence[str] = ()
+    ) -> types.Conversation:
+        """Add a chat over an index, or over some of its documents, chosen as `sources` say.
+
+        Raises NotFoundError for an unknown index.
+        """
         created = self._queries.change(
             "create",
             unknown_index(index_id),
@@ -34,6 +39,7 @@ class Conversations:
             id=uuid.uuid4(),
             title=title,
             document_ids=[*document_ids],
+            sources=[*sources],
             index_owner=self._index_owner,
         )
         return _to_conversation(created)

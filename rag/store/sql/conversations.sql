@@ -1,7 +1,7 @@
 -- name: create
 -- About an index of the user's own, or one that is shared with the user.
-INSERT INTO conversations (user_id, id, index_id, index_owner, title, document_ids)
-SELECT :user_id, :id, i.id, i.owner, :title, :document_ids::uuid[]
+INSERT INTO conversations (user_id, id, index_id, index_owner, title, document_ids, sources)
+SELECT :user_id, :id, i.id, i.owner, :title, :document_ids::uuid[], :sources::text[]
 FROM (
     SELECT id, NULL AS owner FROM indexes WHERE user_id = :user_id AND :index_owner::text IS NULL
     UNION ALL

@@ -16,6 +16,7 @@ from rag.ui.admin.settings import suggest_model
 from rag.ui.chat import export, pending_answers
 from rag.ui.chat.answer import marks, show_answer
 from rag.ui.chat.conversation_list import conversation_id, open_conversation
+from rag.ui.chat.document_scope import SCOPE
 from rag.ui.chat.pending_answers import PendingAnswer
 from rag.ui.chat.suggestions import beginning
 from rag.ui.chat.turn_actions import answer_actions, question_actions, reading_choice
@@ -266,7 +267,8 @@ def _ask(question: str, beside: uuid.UUID | None = None, *, document_ids: tuple[
         )
     engine, current = session.engine(), conversation_id()
     if current is None:
-        current = engine.chats.start(question[:TITLE_CHARS], document_ids=document_ids).id
+        choice = st.session_state[SCOPE]
+        current = engine.chats.start(question[:TITLE_CHARS], document_ids=document_ids, sources=choice).id
     _write(
         current,
         question,

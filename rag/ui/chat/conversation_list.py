@@ -1,13 +1,13 @@
 """The user's conversations in the sidebar, and which one is open."""
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import streamlit as st
 
 from rag import types
 from rag.ui import session
-from rag.ui.chat.source_choice import ALL
+from rag.ui.chat.source_choice import ALL, initial_choice
 from rag.ui.formatting import decimal, escape
 from rag.ui.language import N_, _
 from rag.ui.page_frame import dialog, is_confirmed
@@ -49,10 +49,10 @@ def to_ask(documents: Iterable[types.Document]) -> tuple[uuid.UUID, ...]:
     )
 
 
-def open_conversation(chosen: uuid.UUID | None, document_ids: tuple[uuid.UUID, ...] = ()) -> None:
-    """Open a conversation, or a new one about `document_ids` (none: the whole library)."""
+def open_conversation(chosen: uuid.UUID | None, choice: Sequence[uuid.UUID | str] = ()) -> None:
+    """Open a conversation, or a new one, with a choice of sources (none: the whole library)."""
     st.session_state.pop("viewing", None)
-    st.session_state["scope"] = tuple(map(str, document_ids)) or (ALL,)
+    st.session_state["scope"] = tuple(map(str, choice)) or (ALL,)
     st.session_state[LAST_CHAT] = chosen and str(chosen)
     st.query_params.clear()
     if chosen is not None:
@@ -97,7 +97,7 @@ def _conversation(conversation: types.Conversation, *, is_open: bool) -> None:
             type="secondary" if is_open else "tertiary",
             width="stretch",
             on_click=open_conversation,
-            args=(conversation.id, conversation.document_ids),
+            args=(conversation.id, initial_choice(conversation)),
         )
         pin = N_("Unpin") if conversation.pinned else N_("Pin")
         choice = st.menu_button(

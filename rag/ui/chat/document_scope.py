@@ -14,7 +14,7 @@ import streamlit as st
 from rag import types
 from rag.ui import session
 from rag.ui.chat.conversation_list import conversation_id
-from rag.ui.chat.source_choice import ALL, SAVED, TAG, UNTAGGED, Choice, Scope, Sources
+from rag.ui.chat.source_choice import ALL, SAVED, TAG, UNTAGGED, Choice, Scope, Sources, initial_choice
 from rag.ui.components import component
 from rag.ui.formatting import decimal, escape, plural, progress_text
 from rag.ui.language import _
@@ -80,7 +80,7 @@ def _saved_filters(max_age: float) -> Mapping[str, Sequence[uuid.UUID]]:
 
 
 def _initial_choice() -> Choice:
-    """Return the choice of a chat that is opened by its address: what stands there, or the conversation's documents."""
+    """Return the choice of a chat that is opened by its address: what stands there, or what the conversation has."""
     entries: list[str] = []
     for text in st.query_params.get_all(ADDRESS):
         with contextlib.suppress(ValueError):
@@ -89,17 +89,12 @@ def _initial_choice() -> Choice:
     if st.query_params.get(ADDRESS) is not None:
         return tuple(entries)
     current = conversation_id()
-    of_conversation = (
-        str(document_id)
-        for conversation in session.engine().chats.list()
-        if conversation.id == current
-        for document_id in conversation.document_ids
-    )
-    return tuple(of_conversation) or (ALL,)
+    chats = session.engine().chats.list() if current else []
+    return initial_choice(next((chat for chat in chats if chat.id == current), None))
 
 
 def _keep_in_address(sources: Sources, choice: Choice) -> None:
-    """Keep the choice for a reload; of a chat with questions only with groups, for it has the documents itself."""
+    """Keep the choice for a reload; of a chat with questions only with groups, which may have been ticked later."""
     has_groups = any(entry in sources.groups for entry in choice)
     is_short = len(urlencode([(ADDRESS, entry) for entry in choice])) <= MAX_ADDRESS_CHARS
     if ALL not in choice and is_short and (has_groups or not conversation_id()):

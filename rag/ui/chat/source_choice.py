@@ -19,6 +19,13 @@ SAVED = "saved:"
 Choice = tuple[str, ...]
 
 
+def initial_choice(conversation: types.Conversation | None) -> Choice:
+    """Return the choice with which a chat began: as it was made, or the documents of a chat of another program."""
+    if conversation is None:
+        return (ALL,)
+    return conversation.sources or tuple(map(str, conversation.document_ids)) or (ALL,)
+
+
 class Group(NamedTuple):
     """A group of documents: the name of its tag or saved filter, and the ids of the documents that are in it now."""
 

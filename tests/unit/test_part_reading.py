@@ -10,8 +10,16 @@ from pydantic import PrivateAttr
 
 from rag import errors, prompts
 from rag.answering.generation.context import hit_tokens
-from rag.answering.generation.model_answer import Stop, Writer, never_stop
-from rag.answering.generation.part_reading import Part, PartReader, ReadParts, estimate, split_into_parts
+from rag.answering.generation.model_answer import Stop, Writer, count_tokens, never_stop
+from rag.answering.generation.part_reading import (
+    Part,
+    PartReader,
+    ReadParts,
+    batches_to_join,
+    estimate,
+    merge_messages,
+    split_into_parts,
+)
 from rag.types import AnswerStage, GenerationOptions, Hit
 from tests import sources
 from tests.unit.test_answering import ScriptedLLM
@@ -205,6 +213,39 @@ def test_the_estimate_counts_the_pages_that_are_read_again_to_judge_what_cites_t
     assert judging(100_000) > size  # a long answer cites each page
     assert judging(100_000, output=600) < size / 2  # a short one has ten items
     assert judging(3000) > judging(100_000) + 500  # instructions go with each request
+
+
+@pytest.mark.parametrize(
+    ("sizes", "batches"),
+    [
+        ([], []),
+        ([99], []),
+        ([5, 5], []),
+        ([5, 6], [[0, 1]]),
+        ([4, 4, 4], [[0, 1], [2]]),
+        ([2, 3, 4, 2, 9], [[0, 1, 2], [3, 4]]),
+        ([12, 12, 1, 9], [[0, 1], [2, 3]]),
+    ],
+)
+def test_notes_are_joined_in_order_two_or_as_many_as_fit(sizes: list[int], batches: list[list[int]]) -> None:
+    assert batches_to_join(sizes, 10) == batches
+
+
+def test_the_estimate_counts_the_steps_in_which_notes_are_joined() -> None:
+    def reply(prompt: str) -> str:
+        marks = re.findall(r"\[S\d+\]" if is_join(prompt) else r"^\[S\d+\]", prompt, re.MULTILINE)
+        return "told " * (700 if is_join(prompt) else 400) + "".join(dict.fromkeys(marks))
+
+    window, parts = 2000, split_into_parts(map(page, range(1, 25)), PAGE_TOKENS + 5)
+    _, _, joins = read(reply, pages=24, window=window)
+    assert len(joins) > 8
+    sent = sum(count_tokens(merge_messages("", prompt)) for prompt in joins)
+    narrow, wide = (
+        estimate(NotingLLM(window=size), "Which berths?", parts, 700, is_judged=False) for size in (window, 10**6)
+    )
+    joined_at_once = 24 * 400
+    assert narrow.input_tokens - wide.input_tokens == pytest.approx(sent - joined_at_once, rel=0.2)
+    assert narrow.output_tokens - wide.output_tokens == 700 * (len(joins) - 1)
 
 
 def test_an_estimate_knows_what_it_is_for() -> None:

@@ -173,18 +173,54 @@ def merge_messages(question: str, notes: str) -> "list[ChatMessage]":
     return [ChatMessage(role=MessageRole.SYSTEM, content=system), ChatMessage(role=MessageRole.USER, content=user)]
 
 
+def batches_to_join(sizes: Sequence[int], room: int) -> list[list[int]]:
+    """Return the numbers of neighbouring notes, two or as many as fit into one prompt, that are joined first.
+
+    None are if there is `room` for the tokens of all.
+    """
+    batches: list[list[int]] = []
+    tokens = room
+    for number, size in enumerate(sizes) if len(sizes) > 1 and sum(sizes) > room else ():
+        tokens += size
+        if not batches or (len(batches[-1]) > 1 and tokens > room):
+            batches.append([])
+            tokens = size
+        batches[-1].append(number)
+    return batches
+
+
+def _note_tokens(note: Note, count: int) -> int:
+    """Return the most tokens of one of so many notes in a prompt."""
+    text = prompts.PART_NOTES.format(number=count, count=count, places=note.places, text=note.text) + "\n"
+    return providers.estimate_max_tokens(text)
+
+
+def _notes_room(llm: "LLM", question: str) -> int:
+    """Return the tokens for notes in a prompt that joins them."""
+    return providers.remaining_tokens(llm, *(message.content or "" for message in merge_messages(question, "")))
+
+
 def estimate(
     llm: "LLM", question: str, parts: Sequence[Part], max_output_tokens: int, *, is_judged: bool
 ) -> types.WholeReading:
     """Return what reading the `parts` takes: tokens in and out for the notes, the answer and, if wanted, its verdicts.
 
-    For these, the sources that the answer cites are read again, each item another one, in as many requests as needed.
+    Notes that are too long for one prompt are joined step by step, as when they are read. For the verdicts, the sources
+    that the answer cites are read again, each item another one, in as many requests as needed.
     """
     sources = [source for part in parts for source in part.context.sources]
-    notes, size = len(parts) * NOTE_TOKENS, sum(part.tokens for part in parts)
-    asked = len(parts) * count_tokens(part_messages(llm, question, ""))
-    answer = min(max_output_tokens, notes)
-    read, written = size + asked + count_tokens(merge_messages(question, "")) + notes, notes + answer
+    size, instructions = sum(part.tokens for part in parts), count_tokens(merge_messages(question, ""))
+    read, written = size + len(parts) * count_tokens(part_messages(llm, question, "")), len(parts) * NOTE_TOKENS
+    notes = [NOTE_TOKENS] * len(parts)
+    while batches := batches_to_join(notes, _notes_room(llm, question)):
+        sizes = [sum(notes[number] for number in batch) for batch in batches]
+        joined = [tokens for batch, tokens in zip(batches, sizes, strict=True) if len(batch) > 1]
+        read += sum(joined) + len(joined) * instructions
+        written += sum(min(max_output_tokens, tokens) for tokens in joined)
+        notes = [min(max_output_tokens, tokens) for tokens in sizes]
+    answer = min(max_output_tokens, sum(notes))
+    if len(notes) > 1:  # a single note is the answer
+        read, written = read + instructions + sum(notes), written + answer
     if is_judged:
         claims = math.ceil(answer / CLAIM_TOKENS)
         cited = size * min(claims, len(sources)) // len(sources)
@@ -235,8 +271,11 @@ class PartReader:
         _raise_if_all_failed(notes)
         incomplete, used = [note for note in notes if note.hint], [note.usage for note in notes]
         told = [note for note in notes if note.tells]
-        while len(told) > 1 and self._is_too_long(told) and not self.writer.stop():
-            batches = self._batches(told)
+        room = _notes_room(self.writer.llm, self.question)
+        while not self.writer.stop() and (
+            numbers := batches_to_join([_note_tokens(note, len(told)) for note in told], room)
+        ):
+            batches = [[told[number] for number in batch] for batch in numbers]
             requests = [self._merged(batch) for batch in batches if len(batch) > 1]
             joined = yield from self._take_notes(requests, done=count)
             count += len(requests)
@@ -301,19 +340,6 @@ class PartReader:
         """Return the prompt that joins some notes, and their sources."""
         return merge_messages(self.question, _text(notes)), tuple(source for note in notes for source in note.sources)
 
-    def _is_too_long(self, notes: Sequence[Note]) -> bool:
-        messages = merge_messages(self.question, _text(notes))
-        return providers.remaining_tokens(self.writer.llm, *(message.content or "" for message in messages)) < 0
-
-    def _batches(self, notes: Sequence[Note]) -> list[list[Note]]:
-        """Return neighbouring notes, two or as many as fit into one prompt, to be joined first."""
-        batches: list[list[Note]] = [[]]
-        for note in notes:
-            if len(batches[-1]) > 1 and self._is_too_long([*batches[-1], note]):
-                batches.append([])
-            batches[-1].append(note)
-        return batches
-
 
 def _raise_if_all_failed(notes: Sequence[Note]) -> None:
     failed = [note.error for note in notes if note.error]
@@ -323,7 +349,7 @@ def _raise_if_all_failed(notes: Sequence[Note]) -> None:
 
 def _text(notes: Sequence[Note]) -> str:
     return "\n".join(
-        prompts.PART_NOTES.format(number=number, count=len(notes), places=note.places, text=note.text)
+        prompts.PART_NOTES.format(number=number, count=len(notes), places=note.places, text=note.text) + "\n"
         for number, note in enumerate(notes, start=1)
     )
 

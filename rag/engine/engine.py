@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from rag import answering, errors, lazy_imports, retrieval, types, vocabulary
+from rag import answering, errors, lazy_imports, parsing, retrieval, types, vocabulary
 from rag.config import Config, load_config
 from rag.engine.conversations.chats import Answers, Chats
 from rag.engine.indexes import Indexes
@@ -289,10 +289,14 @@ class RAGEngine:
     def ingest(self, file_paths: Sequence[str | Path], index_name: str = types.DEFAULT_INDEX) -> dict[str, Any]:
         """Ingest files by path; a changed file replaces its earlier version. A failed file does not stop the others.
 
-        Returns `ingested_count`, `failed_count`, `chunk_count` (new chunks) and `failed_files` (paths as given). Raises
-        ValidationError if no paths are given.
+        Of a folder, the files in it are ingested as by `pagelight ingest`; one without any fails. To follow a folder
+        and what is deleted there, use `sync_index`. Returns `ingested_count`, `failed_count`, `chunk_count` (new
+        chunks) and `failed_files` (paths as given). Raises ValidationError if no paths are given.
         """
-        paths = _require_list("file_paths", file_paths)
+        paths: list[str] = []
+        for path in _require_list("file_paths", file_paths):
+            inside = parsing.files_in(Path(path)) if Path(path).is_dir() else ()
+            paths += [str(file) for file in inside] or [path]
         index = self._workspace.ensure_index(index_name)
         reports = Folders(self._workspace).ingest_files([Path(path) for path in paths], index)
         failed = [path for path, report in zip(paths, reports, strict=True) if report.state == "failed"]

@@ -1,7 +1,7 @@
 """Read files: each becomes a PDF with a text layer, and every character of its text has a box on a page."""
 
 from rag.parsing.file_reader import decrypt, needs_password, read_file
-from rag.parsing.file_types import MIME_TYPE_BY_SUFFIX, detect_mime_type
+from rag.parsing.file_types import MIME_TYPE_BY_SUFFIX, detect_mime_type, files_in
 from rag.parsing.html.layout import html_to_pdf
 from rag.parsing.ocr.languages import language_identifier
 from rag.parsing.office.pandoc import html_to_docx
@@ -24,6 +24,7 @@ __all__ = [
     "cell_names",
     "decrypt",
     "detect_mime_type",
+    "files_in",
     "html_to_docx",
     "html_to_pdf",
     "language_identifier",

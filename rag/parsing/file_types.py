@@ -159,6 +159,18 @@ def detect_mime_type(path: Path, name: str) -> str:
     raise _unsupported(name, f"“{suffix}”" if suffix else "unknown")
 
 
+def files_in(folder: Path) -> list[Path]:
+    """Return the files in a folder whose names tell a kind that is read, but no hidden ones and no pictures."""
+    suffixes = {suffix for suffix, kind in MIME_TYPE_BY_SUFFIX.items() if kind not in IMAGES}
+    return sorted(
+        file
+        for file in folder.rglob("*")
+        if file.suffix.lower() in suffixes
+        and file.is_file()
+        and not any(part.startswith(".") for part in file.relative_to(folder).parts)
+    )
+
+
 def _mail_type(path: Path, head: bytes, *, named_as_text: bool) -> str | None:
     """Return the MIME type of a mail at `path`, which begins with `head`; None if it is none."""
     if head.startswith(_OLE2):

@@ -264,6 +264,17 @@ def test_chunks_of_the_same_page_are_results_of_their_own(engine: RAGEngine) -> 
     assert {result.chunk.metadata["page_number"] for result in results} == {1, 2}
 
 
+def test_of_a_folder_the_files_in_it_are_taken(engine: RAGEngine, tmp_path: Path) -> None:
+    folder, empty = tmp_path / "reports", tmp_path / "empty"
+    for path in (folder / "old", folder / ".git", empty):
+        path.mkdir(parents=True)
+    for name in ("new.md", "old/one.txt", ".git/config.txt", "logo.png"):
+        (folder / name).write_text("# Pears\nPears ripen in August.\n")
+    result = engine.ingest([folder, empty])
+    assert (result["ingested_count"], result["failed_files"]) == (2, [str(empty)])
+    assert {document.name for document in engine.documents.list()} == {"new.md", "one.txt"}
+
+
 def test_nothing_is_found_before_anything_is_taken_in(engine: RAGEngine) -> None:
     assert engine.query("What is Python?") == []
 

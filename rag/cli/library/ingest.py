@@ -79,23 +79,12 @@ def ingest(
 
 
 def find_files(paths: Sequence[Path]) -> list[Path]:
-    """Return the given files, and all files of supported kinds in the given folders but hidden ones, each once.
+    """Return the given files and those in the given folders, each once."""
+    from rag import parsing
 
-    A kind is told by the suffix, of a file given by its name later by its content; folders are full of pictures.
-    """
-    from rag.parsing import MIME_TYPE_BY_SUFFIX
-
-    suffixes = {suffix for suffix, kind in MIME_TYPE_BY_SUFFIX.items() if not kind.startswith("image/")}
     files: dict[Path, Path] = {}
     for path in paths:
-        inside = sorted(
-            file
-            for file in path.rglob("*")
-            if file.suffix.lower() in suffixes
-            and file.is_file()
-            and not any(part.startswith(".") for part in file.relative_to(path).parts)
-        )
-        for file in inside if path.is_dir() else [path]:
+        for file in parsing.files_in(path) if path.is_dir() else [path]:
             files.setdefault(file.resolve(), file)
     return list(files.values())
 

@@ -33,6 +33,7 @@ from rag.mcp_server.http import http_app, listen
 from rag.mcp_server.server import create_server
 from rag.parsing.pdf.mupdf import pymupdf
 from tests import forked, pdfs, vendors
+from tests.library import add
 
 REPOSITORY = Path(__file__).parents[2]
 PATIENCE_SECONDS = 120.0
@@ -58,9 +59,9 @@ def engine(shared_settings: Path) -> Iterator[RAGEngine]:
     """The local user's, with three documents, one in the trash, and another user's document beside them."""
     with RAGEngine(load_config()) as opened:
         for name, lines in (("harbour.pdf", HARBOUR), ("orchard.pdf", ORCHARD), ("hostile.pdf", HOSTILE)):
-            add(opened, name, pdfs.plain(lines))
-        opened.documents.trash([add(opened, "trashed.pdf", pdfs.plain(["The harbour of Trashville handled 7 ships."]))])
-        add(opened.installation.for_user("ada"), "secret.pdf", pdfs.plain(SECRET))
+            add(opened, pdfs.plain(lines), name)
+        opened.documents.trash([add(opened, pdfs.plain(["The harbour of Trashville handled 7 ships."]), "trashed.pdf")])
+        add(opened.installation.for_user("ada"), pdfs.plain(SECRET), "secret.pdf")
         yield opened
 
 
@@ -68,10 +69,6 @@ def engine(shared_settings: Path) -> Iterator[RAGEngine]:
 def keys(engine: RAGEngine) -> dict[str, str]:
     """Secrets of two users."""
     return {user: engine.installation.for_user(user).keys.create("test")[1] for user in ("ada", "bob")}
-
-
-def add(engine: RAGEngine, name: str, content: bytes) -> uuid.UUID:
-    return engine.documents.process(engine.documents.add(content, name, enqueue=False).id).id
 
 
 def id_of(engine: RAGEngine, name: str) -> str:
@@ -255,7 +252,7 @@ def test_a_quote_is_cited_by_the_passage_it_stands_in(database_url: str, tmp_pat
     chunking = {"chunk_size_chars": 100, "min_chunk_chars": 0, "chunk_overlap_chars": 0}
     config = load_config(rag_data_dir=tmp_path, rag_database_url=database_url, rag_chunking=chunking)
     with RAGEngine(config) as engine:
-        document_id = add(engine, "topics.pdf", pdfs.pages(3))
+        document_id = add(engine, pdfs.pages(3), "topics.pdf")
         response = engine.answer("By how much did copper prices rise in the second quarter?")
         ((citation, hit), *_) = response.cited
         place = CitationBody.of(citation, hit)
@@ -291,7 +288,7 @@ def test_whole_documents_are_read_for_who_says_so(database_url: str, tmp_path: P
         )
         vendor.server.reply_to = lambda prompt: "The fee is due in May " + re.findall(r"\[S\d+\]", prompt)[0]
         with RAGEngine(config) as engine:
-            add(engine, "fees.pdf", pages)
+            add(engine, pages, "fees.pdf")
             offered, asked_back, read = (
                 call(engine, "ask", question=question, reading=reading) for reading in ("auto", "ask", "whole")
             )

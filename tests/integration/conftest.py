@@ -13,7 +13,7 @@ from filelock import FileLock
 from psycopg import sql
 
 from rag.config import load_config
-from rag.engine import RAGEngine
+from rag.engine import Installation, RAGEngine
 from rag.providers import embedded_models
 from rag.store.server import embedded
 from rag.store.store import Store
@@ -107,6 +107,19 @@ def module_db(module_url: str) -> Iterator[Store]:
     """A store that the tests of a module share, who leave it as they found it."""
     with Store.open(module_url, pool_size=4) as opened:
         yield opened
+
+
+@pytest.fixture
+def installation(database_url: str, tmp_path: Path) -> Iterator[Installation]:
+    """An installation over a database and files of its own."""
+    with Installation(load_config(rag_data_dir=tmp_path / "data", rag_database_url=database_url)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def ada(installation: Installation) -> RAGEngine:
+    """Ada's engine there."""
+    return installation.for_user("ada")
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """A question that is asked of each document of a kind, and names none: which is meant is asked back."""
 
-import uuid
 from collections.abc import Iterator
 
 import pytest
@@ -10,6 +9,7 @@ from rag.engine import Installation, RAGEngine
 from rag.engine.questions.ambiguity import is_asked_of_each
 from rag.types import AnswerResponse
 from tests import pdfs
+from tests.library import add
 
 NAMES = ("Acme Harbours", "Birch Mills", "Cedar Lines", "Dune Foods", "Elm Motors")
 KEEPER = "The lighthouse keeper of Lindmark recorded the tide at dawn in a green book."
@@ -31,10 +31,6 @@ def installation(module_url: str, tmp_path_factory: pytest.TempPathFactory) -> I
 @pytest.fixture(scope="module")
 def ada(installation: Installation) -> RAGEngine:
     return installation.for_user("ada")
-
-
-def add(engine: RAGEngine, content: bytes, name: str) -> uuid.UUID:
-    return engine.documents.process(engine.documents.add(content, name, enqueue=False).id).id
 
 
 def named(answer: AnswerResponse) -> list[str]:

@@ -4,7 +4,6 @@ import io
 import json
 import uuid
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +12,6 @@ import psycopg
 import pytest
 
 from rag import errors
-from rag.config import load_config
 from rag.engine import Installation, RAGEngine
 from rag.parsing.pdf.mupdf import pymupdf
 from rag.types import ChatMessage, Document, Rect
@@ -34,12 +32,6 @@ class Chat(NamedTuple):
     id: uuid.UUID
     answer: ChatMessage
     document: Document
-
-
-@pytest.fixture
-def installation(database_url: str, tmp_path: Path) -> Iterator[Installation]:
-    with Installation(load_config(rag_data_dir=tmp_path / "data", rag_database_url=database_url)) as opened:
-        yield opened
 
 
 def add(engine: RAGEngine, content: bytes, name: str = "harbour.pdf", replaces: uuid.UUID | None = None) -> Document:

@@ -1,8 +1,6 @@
 """Overviews: chosen when a document is read, kept with it, and written by a model whose facts are proved."""
 
 import json
-import uuid
-from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
@@ -10,10 +8,10 @@ import pytest
 
 from rag import errors
 from rag.answering.extraction import key_facts
-from rag.config import load_config
-from rag.engine import Installation, RAGEngine
+from rag.engine import RAGEngine
 from rag.types import DocumentStatus, GenerationOptions, Role
 from tests import pdfs, vendors
+from tests.library import add
 
 LEASE = (
     "Lease agreement",
@@ -36,21 +34,6 @@ def judged(**verdicts: str) -> str:
         {"claim": int(claim[1:]), "words": [], "missing": "", "verdict": verdict} for claim, verdict in verdicts.items()
     ]
     return json.dumps({"verdicts": listed})
-
-
-@pytest.fixture
-def installation(database_url: str, tmp_path: Path) -> Iterator[Installation]:
-    with Installation(load_config(rag_data_dir=tmp_path / "data", rag_database_url=database_url)) as opened:
-        yield opened
-
-
-@pytest.fixture
-def ada(installation: Installation) -> RAGEngine:
-    return installation.for_user("ada")
-
-
-def add(engine: RAGEngine, content: bytes, name: str) -> uuid.UUID:
-    return engine.documents.process(engine.documents.add(content, name, enqueue=False).id).id
 
 
 def kept(database_url: str) -> list[object]:

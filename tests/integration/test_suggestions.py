@@ -1,16 +1,12 @@
 """Questions that are suggested: of the document's kind, found when they were tried, and the reader's own."""
 
-import uuid
-from collections.abc import Iterator
-from pathlib import Path
-
 import psycopg
 import pytest
 
 from rag import errors
-from rag.config import load_config
 from rag.engine import Installation, RAGEngine
 from tests import pdfs
+from tests.library import add
 
 LEASE = (
     "Lease agreement",
@@ -25,21 +21,6 @@ TERMS = (
     '"Quay" means the eastern quay of the harbour with its two cranes.',
     '"Herring Season" means the weeks from the first of May to the last of August.',
 )
-
-
-@pytest.fixture
-def installation(database_url: str, tmp_path: Path) -> Iterator[Installation]:
-    with Installation(load_config(rag_data_dir=tmp_path / "data", rag_database_url=database_url)) as opened:
-        yield opened
-
-
-@pytest.fixture
-def ada(installation: Installation) -> RAGEngine:
-    return installation.for_user("ada")
-
-
-def add(engine: RAGEngine, content: bytes, name: str) -> uuid.UUID:
-    return engine.documents.process(engine.documents.add(content, name, enqueue=False).id).id
 
 
 def test_a_report_is_asked_what_reports_are_asked(ada: RAGEngine) -> None:

@@ -105,7 +105,6 @@ class Answerer:
         self._understood: UnderstoodQuestion | None = None
         self._whole_question = request.question  # of which this may be the part for one document, without its name
         self._reading: types.WholeReading | None = None
-        self._unread: str | None = None
         self._started = time.perf_counter()
         if tools is not None:
             self.tools = tools
@@ -171,7 +170,6 @@ class Answerer:
             events: Events | None = None
             whole = WholeReading(self.workspace, self.index, self.llm, self.options)
             plan = whole.plan(understood)
-            self._unread = whole.refusal
             if plan:
                 self._reading = plan.told
                 if plan.choice != "offer":
@@ -181,7 +179,6 @@ class Answerer:
             elif providers.is_small(self.llm):  # small models take other rows, and compute wrongly
                 events = self.composite.computed_figure(question)
             if events:  # lists, summaries and figures without a model are not from the best passages
-                self._unread = None
                 return self._finish(understood, events, self.request.auth)
             query = retrieval.Query(question, passage_text=understood.passage_text)
             hits: Sequence[types.Hit] = self.composite.model_passages(question, understood.searches) if self.llm else ()
@@ -202,9 +199,10 @@ class Answerer:
                     documents = self._understanding.documents
                     asked_back = disambiguate(self.workspace, space, query, documents, self.options)
                     if asked_back:
-                        return self._finish(understood, single_answer(asked_back), self.generation.auth)
+                        events = single_answer(asked_back)
+                        return self._finish(understood, events, self.generation.auth, unread=whole.refusal)
             search = self.search.response(query, hits, 0.0)
-        return self._finish(understood, events, self.generation.auth, search)
+        return self._finish(understood, events, self.generation.auth, search, whole.refusal)
 
     def quote(self) -> types.AnswerResponse:
         """Answer without a language model and a conversation, by several searches or by one."""
@@ -559,15 +557,16 @@ class Answerer:
         events: Events,
         auth: types.Auth,
         search: types.SearchResponse | None = None,
+        unread: str | None = None,
     ) -> Events:
         """Yield `events` with the answer completed, also the one that is still being judged.
 
-        It gets the question as it was understood, follow-up questions, which page a page's number means, how the
-        `search` went, what it cost and what it was made from. `auth` is the key of the provider that may still fail.
+        It gets the question as it was understood, follow-up questions, why pages are `unread` or which page a page's
+        number means, how the `search` went, what it cost and what it was made from. `auth` is the key of the provider
+        that may still fail.
         """
         at = dt.datetime.now(dt.UTC)
         follow_ups: tuple[str, ...] | None = None  # an answer that is judged comes twice
-        unread = prompts.FROM_PASSAGES.format(_error=self._unread) if self._unread else None
 
         def complete(answer: types.AnswerResponse) -> types.AnswerResponse:
             nonlocal follow_ups

@@ -75,7 +75,7 @@ class WholeReading:
         """Return how to read all pages that a question is about; None if a search answers it.
 
         That is so if it asks for something particular, or nothing is read, and where all pages cannot be read: with the
-        reading "ask", `refusal` then says why.
+        reading "ask", `refusal` then tells the reader why.
 
         Raises:
             errors.ValidationError: the request says to read whole, but only passages with certain words or chunks are
@@ -92,7 +92,7 @@ class WholeReading:
         except (errors.ValidationError, errors.ConfigError) as error:
             if wanted == "whole":
                 raise
-            self.refusal = error.message if wanted == "ask" else None
+            self.refusal = prompts.FROM_PASSAGES.format(_error=error.message) if wanted == "ask" else None
             return None
 
     def _plan(self, request: types.AnswerRequest, part: str) -> Plan | None:

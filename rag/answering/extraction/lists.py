@@ -243,10 +243,10 @@ def _table_rows(chunks: Sequence[types.Chunk], stems: frozenset[str]) -> list[Ke
     place = None
     for chunk in chunks:
         for unit in split_passage(types.Passage(document_id=chunk.document_id, lines=chunk.lines)):
-            if unit.label is None or not unit.cells:
+            if not unit.cells:
                 continue
             heads = [words_at(chunk.text, unit.header), *(cell.column for cell in unit.cells)]
-            label, columns = words_at(chunk.text, unit.label), (chunk.section, heads[1:])
+            label, columns = words_at(chunk.text, unit.label or unit.cells[0].span), (chunk.section, heads[1:])
             if place is None and stems <= _stems(" ".join(heads)):
                 place = columns
             if place == columns:

@@ -17,7 +17,7 @@ from rag.answering.text.question_parts import without_periods
 from rag.engine.library import saved_filters
 from rag.engine.library.pages import Pages
 from rag.engine.questions.document_mentions import Mention, aliases, documents_of_kind, find_mentions, without_names
-from rag.engine.questions.search import Search
+from rag.engine.questions.search import Search, compared_documents
 from rag.engine.request_parsing import restrict_to_documents
 from rag.engine.workspace import Workspace
 from rag.ingestion.chunking import SECTION_SEPARATOR
@@ -99,6 +99,8 @@ class CompositeAnswers:
         asks_each = quoted_answer.asks_of_each(question)
         compares = quoted_answer.compares(question)
         mentions = find_mentions(question, self._documents)
+        search = Search(self._workspace, self._index, self._request)
+        mentions = compared_documents(search, question, self._documents, mentions) or mentions
         spans = [mention.span for mention in mentions]
         ids = [document.id for mention in mentions for document in mention.documents]
         are_distinct = len(mentions) > 1 and len(ids) == len({*ids})

@@ -187,6 +187,10 @@ def test_a_count_or_persons_may_be_asked_for_as_a_list(question: str, stems: set
     assert about <= asked.about
 
 
+def test_a_count_of_a_part_asks_for_no_list() -> None:
+    assert requested_list("How many exercises are there in units 4 and 5?") is None
+
+
 @pytest.mark.parametrize("question", ["How many duties does a tenant have?", "How many people work here and where?"])
 def test_a_number_alone_may_be_a_figure_that_the_text_states(question: str) -> None:
     request = requested_list(question)

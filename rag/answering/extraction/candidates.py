@@ -19,9 +19,6 @@ from rag.retrieval import Reranker
 CANDIDATES = 24
 """Units per question that the cross-encoder reads; cheaper measures preselect them."""
 
-MIN_LABELLED = 0.25
-"""Share of the question's words, weighted by rarity, from which on a label that they contain is a full match."""
-
 MIN_CHARS = 12
 """Shorter units without cells are labels and page numbers."""
 
@@ -314,8 +311,7 @@ def _label(question: ParsedQuestion, candidate: Candidate, weights: _Weights) ->
     if not candidate.unit.cells or candidate.unit.label is None:
         return 0.0
     label = set(term_weights.content_words(words_at(candidate.hit.passage.text, candidate.unit.label)))
-    # a label of one of many words, such as the product's name, is no match
-    best = weights.share(label, set(question.words)) * min(1.0, weights.covered(label) / MIN_LABELLED)
+    best = weights.share(label, set(question.words))
     for phrase in question.also:
         precision, recall = weights.share(label, set(phrase)), weights.share(phrase, label)
         best = max(best, 2 * precision * recall / (precision + recall) if precision + recall else 0.0)

@@ -384,9 +384,8 @@ def _shown(question: ParsedQuestion, ranked: Sequence[Extract]) -> list[Extract]
     for extract in ranked[1:]:
         if len(shown) == MAX_ANSWERS or extract.score < ranked[0].score - MARGIN_BESIDE:
             break
-        words, features = {*term_weights.content_words(extract.candidate.text)}, extract.candidate.features
-        is_close = features.relevance > 0 or features.answers > -1.0
-        if extract not in shown and is_close and unsaid & words and len(words - {*question.words}) > 1:
+        words, relevance = {*term_weights.content_words(extract.candidate.text)}, extract.candidate.features.relevance
+        if extract not in shown and relevance > 0 and unsaid & words and len(words - {*question.words}) > 1:
             shown.append(extract)
             unsaid -= words
     return shown

@@ -141,6 +141,8 @@ def requested_list(question: str, title: str = "") -> AskedList | None:
     """
     question = " ".join(question.split()).rstrip(" .?!")
     if counted := _COUNTED.fullmatch(question):
+        if not counted["asks"] and re.search(r"\d", counted["clause"] or ""):
+            return None  # a part of a list: "in units 4 and 5"
         about = _stems(counted["clause"] or "")
         return AskedList(_stems(counted["subject"]), is_main=False, about=about, is_counted=not counted["asks"])
     if _ASKS_FEATURES.search(question) and (persons := _PERSONS.fullmatch(_without_periods(question))):
@@ -238,16 +240,17 @@ def _items(below: Sequence[Block], stems: frozenset[str]) -> Row:
 
 
 def _table_rows(chunks: Sequence[types.Chunk], stems: frozenset[str]) -> list[KeySentence]:
-    """Return the rows, each label once, of the first table with a head that has all `stems`, and of its later parts."""
+    """Return the rows, each label once, of the first table with a head of about these `stems`, and of its later parts."""
     rows: dict[str, KeySentence] = {}
     place = None
     for chunk in chunks:
         for unit in split_passage(types.Passage(document_id=chunk.document_id, lines=chunk.lines)):
             if not unit.cells:
                 continue
-            heads = [words_at(chunk.text, unit.header), *(cell.column for cell in unit.cells)]
-            label, columns = words_at(chunk.text, unit.label or unit.cells[0].span), (chunk.section, heads[1:])
-            if place is None and stems <= _stems(" ".join(heads)):
+            label = words_at(chunk.text, unit.label or unit.cells[0].span)
+            columns = (chunk.section, [cell.column for cell in unit.cells])
+            heads = map(_stems, [*chunk.text[slice(*(unit.header or (0, 0)))].split("\t"), *columns[1]])
+            if place is None and any(stems <= head and len(head) <= 2 * len(stems) for head in heads):
                 place = columns
             if place == columns:
                 rows.setdefault(label, KeySentence(chunk, unit.span, chunk.section or "", unit))

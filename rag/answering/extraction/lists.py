@@ -240,7 +240,7 @@ def _items(below: Sequence[Block], stems: frozenset[str]) -> Row:
 
 
 def _table_rows(chunks: Sequence[types.Chunk], stems: frozenset[str]) -> list[KeySentence]:
-    """Return the rows, each label once, of the first table with a head of about these `stems`, and of its later parts."""
+    """Return the rows, each label once, of the first table with a head of these `stems`, and of its later parts."""
     rows: dict[str, KeySentence] = {}
     place = None
     for chunk in chunks:

@@ -101,7 +101,7 @@ _PERIOD = re.compile(
     r"\b.*\d{4}|(?:geschäftsjahr|annual\s+report)\s+(?:19|20)\d\d\b.*",
     re.IGNORECASE,
 )
-_NUMBERED = r"(?:[\divxlc.]++[\s.:–—-]*+)?(?:the\s+)?"
+_NUMBERED = r"^(?:[\divxlc.]++[\s.:–—-]*+)?(?:the\s+)?"
 _OWN_SUMMARY = re.compile(
     rf"{_NUMBERED}(?:abstract|(?:executive\s+)?summary|(?:key|main)\s+(?:findings|results|points|messages)|highlights|in\s+brief"
     r"|at\s+a\s+glance|zusammenfassung|kurzfassung)",

@@ -170,14 +170,20 @@ def test_a_summary_is_an_extract_section_by_section(engine: RAGEngine) -> None:
     response = ask(engine, "Summarise this document", "Northmoor")
     assert response.answer.startswith(f"*{prompts.EXTRACT_NOTE}*")
     said = [sentence.text for sentence in response.sentences]
-    assert 3 <= len(said) <= 10
+    assert 3 <= len(said) <= 20
     assert len(set(said)) == len(said)
     assert all("| Annual report |" not in text and "\t" not in text for text in said)
     headings = [heading for heading in ("**Overview**", "**Risks**", "**Outlook**") if heading in response.answer]
     assert headings == ["**Overview**", "**Risks**", "**Outlook**"]
     assert [response.answer.index(heading) for heading in headings] == sorted(map(response.answer.index, headings))
     for citation in response.citations:
-        assert " ".join((citation.quote or "").split()) == response.sentences[citation.sentence].text
+        assert citation.row or " ".join((citation.quote or "").split()) == response.sentences[citation.sentence].text
+
+
+@pytest.mark.parametrize("question", ["What is Northmoor about?", "main results of Northmoor's 2021 in short"])
+def test_a_document_is_summed_up_by_its_name(engine: RAGEngine, question: str) -> None:
+    summary = ask(engine, "Summarise this document", "Northmoor")
+    assert ask(engine, question, "Northmoor").answer == summary.answer
 
 
 def test_a_list_is_not_asked_of_several_documents_at_once(engine: RAGEngine) -> None:

@@ -187,9 +187,14 @@ def test_a_count_or_persons_may_be_asked_for_as_a_list(question: str, stems: set
     assert about <= asked.about
 
 
+def test_a_count_of_a_part_asks_for_no_list() -> None:
+    assert requested_list("How many exercises are there in units 4 and 5?") is None
+
+
 @pytest.mark.parametrize("question", ["How many duties does a tenant have?", "How many people work here and where?"])
-def test_a_number_alone_is_no_list(question: str) -> None:
-    assert requested_list(question) is None
+def test_a_number_alone_may_be_a_figure_that_the_text_states(question: str) -> None:
+    request = requested_list(question)
+    assert request is None or request.is_counted
 
 
 DUTIES = chunk(
@@ -298,3 +303,37 @@ def test_several_rows_below_a_heading_are_not_said_to_be_one_list() -> None:
         found = find_list([BODY, *chunks, TAIL], AskedList(frozenset({"value"}), is_main=False))
         assert found is not None
         assert (found.total, found.is_whole) == (count, is_whole)
+
+
+def test_a_part_holds_its_items_whatever_the_headings() -> None:
+    chunks = [
+        chunk("Website", "** Item 1A. Risk Factors.", "Described below are the risks that we know of."),
+        chunk(
+            "Risks of trade", "# Risks of trade", "** Ice may close the harbour for weeks.", "It did in 1963.", first=2
+        ),
+        chunk("Risks of trade", "** Storms may tear the nets of boats.", "They did in 1987.", first=5),
+        chunk("Risks of law", "# Risks of law", "** Fishing may be forbidden by the state.", "It is not.", first=7),
+        chunk("Risks of law", "** Item 1B. Open Comments of the Staff.", "There are none of them.", first=10),
+        chunk("Boats", *(f"Boat number {number} is painted white and blue." for number in range(12)), first=12),
+    ]
+    told = ["Ice may close the harbour for weeks.", "Storms may tear the nets of boats."]
+    assert items(chunks, "What are the risk factors?") == ([*told, "Fishing may be forbidden by the state."], 3)
+
+
+def test_the_rows_of_a_table_are_a_list() -> None:
+    rows = ["Fault code\tMeaning", "7\tNo water", "12\tNo beans", "31\tDoor open"]
+    lines = tuple(
+        Line(
+            number=place,
+            page_number=1,
+            bbox=Rect(0, 0, 1, 1),
+            text=text,
+            kind=BlockKind.TABLE,
+            starts_block=not place,
+        )
+        for place, text in enumerate(rows)
+    )
+    table = Chunk(id=uuid.uuid4(), document_id=uuid.UUID(int=1), ordinal=0, lines=lines, section="Faults")
+    found = find_list([table], AskedList(frozenset({"fault", "code"}), is_main=False))
+    assert found is not None
+    assert (found.total, found.is_whole) == (3, False)

@@ -178,5 +178,11 @@ def test_a_short_code_is_never_misspelt() -> None:
     assert asked.missing("The X-26 lifts coal.") == ("X-25",)
 
 
+def test_a_short_name_is_a_word_of_its_own() -> None:
+    asked = parse_question("How much does it take in xWh?")
+    assert asked.missing("Hoax whatever: check the box when done.") == ("xWh",)
+    assert asked.missing("It takes 310xWh a year.") == ()
+
+
 def test_of_a_question_without_years_and_names_nothing_is_missing() -> None:
     assert parse_question("What does the crane lift?").share_named("") == 1.0

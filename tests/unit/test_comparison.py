@@ -41,6 +41,20 @@ def test_each_is_asked_of_itself_alone(question: str, of_acme: str, of_globex: s
 
 
 @pytest.mark.parametrize(
+    ("question", "things"),
+    [
+        ("how loud is it - coffee machine vs fridge", ["coffee machine", "fridge"]),
+        ("Space needed for the Orbis machine and for the new fridge", ["Orbis machine", "new fridge"]),
+        ("Which is louder, the grill or the fridge?", ["grill", "fridge"]),
+        ("What are sales and profit?", []),
+        ("A vs B vs C", []),
+    ],
+)
+def test_two_things_are_compared(question: str, things: list[str]) -> None:
+    assert [question[slice(*span)] for span in quoted_answer.compared_things(question)] == things
+
+
+@pytest.mark.parametrize(
     ("question", "is_to_each", "asked"),
     [
         ("In which of these reports is the auditor named?", True, "Is the auditor named?"),

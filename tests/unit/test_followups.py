@@ -159,6 +159,24 @@ def test_names_that_are_known_are_known_in_any_spelling() -> None:
     assert standalone("and globex?", [before]) != "What was the revenue of globex in 2021?"
 
 
+def test_the_same_year_is_the_last_one_that_was_named() -> None:
+    earlier = ["What was Acme's revenue in fiscal 2021?", "Who audits the company?"]
+    meant = "What was the net income in fiscal 2021?"
+    assert standalone("What was the net income in the same fiscal year?", earlier) == meant
+
+
+@pytest.mark.parametrize(
+    ("question", "meant"),
+    [
+        ("What share of sales was that?", "What share of sales was that (Acme R&D expense in 2022)?"),
+        ("fee if they don't comply?", "Fee if they don't comply (Who must audit Acme)?"),
+    ],
+)
+def test_a_pronoun_stands_for_what_the_question_before_asks(question: str, meant: str) -> None:
+    before = "Acme R&D expense in 2022?" if "that" in question else "Who must audit Acme?"
+    assert standalone(question, [before]) == meant
+
+
 def test_the_first_question_is_never_changed() -> None:
     assert standalone("And in 2020?", []) == "And in 2020?"
 

@@ -5,8 +5,16 @@ import uuid
 import numpy as np
 import pytest
 
-from rag.answering.extraction.summary import Extract, key_sentences, naming_lines, quotas, requested_summary
-from rag.types import BlockKind, Chunk, Line, Rect
+from rag.answering.extraction.summary import (
+    Extract,
+    KeySentence,
+    key_sentences,
+    naming_lines,
+    quotas,
+    requested_summary,
+    whole_summary,
+)
+from rag.types import BlockKind, Chunk, Line, Rect, Span
 
 
 @pytest.mark.parametrize(
@@ -22,6 +30,8 @@ from rag.types import BlockKind, Chunk, Line, Rect
         ("TL;DR", Extract()),
         ("Give me a short overview of the lease", Extract()),
         ("Fasse das Dokument zusammen", Extract()),
+        ("What is the harbour this document study about and what are its main results?", Extract()),
+        ("key figures of this document in short", Extract()),
         ("Summarize section 3", Extract("section 3")),
         ("Summarise the risk factors", Extract("the risk factors")),
         ("What is the summary of significant accounting policies?", None),
@@ -94,6 +104,22 @@ def test_each_section_has_its_sentences_in_its_order() -> None:
     assert places == [0, 0, 1, 1]
     order = [text for sentences in SENTENCES.values() for text in sentences]
     assert [order.index(text) for text in keys] == sorted(order.index(text) for text in keys)
+
+
+def test_a_document_sums_itself_up() -> None:
+    chunks = document()
+    names = ["1 Abstract", "2 Harbour", "2 Harbour", "3 Bridge", "3 Bridge", "4. Conclusions"]
+    chunks = [chunk.model_copy(update={"section": name}) for chunk, name in zip(chunks, names, strict=True)]
+    fact = KeySentence(chunks[3], Span(0, len(chunks[3].lines[0].text)), "3 Bridge")
+    keys = whole_summary(chunks, {}, [fact])
+    told = [sentence for sentences in SENTENCES.values() for sentence in sentences]
+    assert [key.chunk.text[slice(*key.span)] for key in keys] == [told[0], told[3], told[5]]
+
+
+def test_of_a_document_that_does_not_each_section_tells_something() -> None:
+    chunks = document()
+    vectors = {chunk.id: np.eye(8)[place] for place, chunk in enumerate(chunks)}
+    assert {key.section for key in whole_summary(chunks, vectors, [])} == {"Harbour", "Bridge"}
 
 
 def test_a_summary_is_no_longer_than_asked_and_repeats_nothing() -> None:

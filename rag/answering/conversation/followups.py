@@ -138,10 +138,13 @@ def standalone(question: str, earlier: Iterable[str], names: Sequence[str] = ())
 
     `names`, such as those of documents, are known in any spelling; others by their capitals.
     """
-    understood = ""
+    understood, dated = "", ""  # the last question, and the last that has a period
     for turn in (*earlier, question):
         asked = " ".join(turn.split())
+        if (same := _SAME_PERIOD.search(asked)) and dated:
+            asked = f"{asked[: same.start()]}{dated[slice(*find_periods(dated)[-1])]}{asked[same.end() :]}"
         understood = (_completed(asked, understood, names) if understood else None) or asked
+        dated = understood if find_periods(understood) else dated
     return question if understood == " ".join(question.split()) else understood[0].upper() + understood[1:]
 
 
@@ -150,9 +153,6 @@ def _completed(question: str, before: str, names: Sequence[str]) -> str | None:
     if len(question.split()) > MAX_WORDS:
         return None
     before = before.rstrip(" ?.!")
-    if (same := _SAME_PERIOD.search(question)) and (periods := find_periods(before)):
-        question = f"{question[: same.start()]}{before[slice(*periods[-1])]}{question[same.end() :]}"
-        return _completed(question, before, names) or question
     if language := reason_language(question):
         return _reason_question(before, question.strip(" ¿?!."), language)
     if _DETAIL.fullmatch(question):
@@ -163,9 +163,9 @@ def _completed(question: str, before: str, names: Sequence[str]) -> str | None:
     if _SENTENCE.match(rest):
         return _resolve_pronoun(rest, before, names) or (_inherit_slots(rest, before, names) if is_opened else None)
     rest = rest.rstrip(" ?.!")
-    # nothing, or a new keyword search
+    # nothing, or a new search for keywords, unless it speaks of "they"
     if not rest or len(rest.split()) > MAX_FRAGMENT_WORDS or not (is_opened or _stands_alone(rest, before, names)):
-        return None
+        return _resolve_pronoun(rest, before, names)
     if any(pronoun.start() == 0 for pronoun in _PRONOUN.finditer(rest) if pronoun["owner"]):
         rest = _PRONOUN.sub("", rest, count=1).strip()
     return _merged(rest, before, names)
@@ -193,7 +193,8 @@ def _resolve_pronoun(question: str, before: str, names: Sequence[str]) -> str | 
     topic, named = find_topic(before), [before[span.start : span.end] for span in find_slots(before, names).names]
     if find_periods(question):
         topic = without_periods(topic)
-    is_actor = pronoun["owner"] or _AFTER_HELP.search(question[: pronoun.start()])
+    # "What share was that?" points at a measure rather than at whose it is
+    is_actor = pronoun["owner"] or (not pronoun["pointer"] and _AFTER_HELP.search(question[: pronoun.start()]))
     speaks_of = named[0] if is_actor and len(set(named)) == 1 else ""
     meant = speaks_of or topic
     is_person = pronoun[0].lower() in ("he", "she", "his", "her", "him")

@@ -108,6 +108,11 @@ class KeyFact(NamedTuple):
         return one_line(display_text(self.chunk.text, self.unit))
 
     @property
+    def section(self) -> str:
+        """The heading that it stands under."""
+        return (self.chunk.section or "").rsplit(SECTION_SEPARATOR, 1)[-1]
+
+    @property
     def page_number(self) -> int:
         """The page that it begins on."""
         return self.chunk.lines_of(*self.unit.span)[0].page_number

@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 from rag import types
 from rag.answering.extraction.list_rows import ENDS_WITH_COLON, NO_ROW, Row, read_row, read_rows
-from rag.answering.extraction.summary import KeySentence, quotas
+from rag.answering.extraction.summary import PART, KeySentence, quotas
 from rag.answering.passages.persons import SIGNING, signatures
-from rag.answering.passages.quotable_units import Block, read_blocks
+from rag.answering.passages.quotable_units import Block, read_blocks, split_passage
+from rag.answering.passages.statements import words_at
 from rag.answering.text import term_weights
 from rag.answering.text.sentences import one_line, split_sentences, without_bullet
 from rag.vocabulary import find_periods
@@ -54,11 +55,11 @@ _SUBJECT = r"(?P<subject>(?:[\w/&-]+\s+){0,3}?[\w/&-]+)"
 _COUNTED = re.compile(
     rf"""[\s¿]*+(?:how\s+many|wie\s*viele)\s+{_SUBJECT}
     (?:\s+(?P<clause>(?:do|does|did|are|is|were|was|has|have|must|shall|can|may|will|of|in|for|on|hat|haben|gibt|sind|muss|müssen)\b[^?]*?))?
-    (?<=[\w)”"'’])[\s,;.?–-]++(?:(?:and|und)\s+)?
-    (?:(?:what|which|who)\s+are\s+(?:they|these|those)|(?:please\s+)?(?:name|list)\s+them|which\s+(?:ones|are\s+they)|welche(?:\s+sind\s+(?:es|das))?)""",
+    (?P<asks>(?<=[\w)”"'’])[\s,;.?–-]++(?:(?:and|und)\s+)?
+    (?:(?:what|which|who)\s+are\s+(?:they|these|those)|(?:please\s+)?(?:name|list)\s+them|which\s+(?:ones|are\s+they)|welche(?:\s+sind\s+(?:es|das))?))?""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""A question for the number of items that also asks for them; its clause tells which of several lists is meant."""
+"""A question for the number of items, and maybe for them; its clause tells which of several lists is meant."""
 _COUNTS = re.compile(r"[\s¿]*+(?:how\s+many|wie\s*viele)\b", re.IGNORECASE)
 _FEATURES = (
     r"(?:full\s+)?names?\s*(?:,|and|&|\+|und)\s*(?:their\s+)?(?:roles?|titles?|positions?|offices?|functions?|ages?)"
@@ -106,12 +107,13 @@ _PARTS = term_weights.word_set("term provi clause sectio chapte topic bestim kla
 class AskedList(NamedTuple):
     """A list that is asked for, by the stems of its name; `is_main` if only its main items are.
 
-    `about` are the stems of what else is said of it.
+    `about` are the stems of what else is said of it; `is_counted` if nothing but the number of its items is asked for.
     """
 
     stems: frozenset[str]
     is_main: bool
     about: frozenset[str] = frozenset()
+    is_counted: bool = False
 
     @property
     def is_of_parts(self) -> bool:
@@ -139,7 +141,10 @@ def requested_list(question: str, title: str = "") -> AskedList | None:
     """
     question = " ".join(question.split()).rstrip(" .?!")
     if counted := _COUNTED.fullmatch(question):
-        return AskedList(_stems(counted["subject"]), is_main=False, about=_stems(counted["clause"] or ""))
+        if not counted["asks"] and re.search(r"\d", counted["clause"] or ""):
+            return None  # a part of a list: "in units 4 and 5"
+        about = _stems(counted["clause"] or "")
+        return AskedList(_stems(counted["subject"]), is_main=False, about=about, is_counted=not counted["asks"])
     if _ASKS_FEATURES.search(question) and (persons := _PERSONS.fullmatch(_without_periods(question))):
         return AskedList(_stems(persons["of"] or persons["subject"]), is_main=False)
     match = _ASKED.fullmatch(question)
@@ -170,6 +175,8 @@ def find_list(chunks: Sequence[types.Chunk], request: AskedList) -> FoundList | 
     else:
         row = _items(_below_heading(blocks, request.stems), request.stems)
         items, is_whole, _ = row if row.items else _after_colon(blocks, request)
+        if not items and (rows := _table_rows(chunks, request.stems)):
+            return FoundList(rows[:MAX_SHORT_ITEMS], len(rows), is_whole=False)
     unique = list({block.text.casefold(): block for block in items}.values())
     return FoundList([_shown(block) for block in _spread(unique)], len(unique), is_whole) if unique else None
 
@@ -197,13 +204,19 @@ def _stems(text: str) -> frozenset[str]:
 
 def _below_heading(blocks: Sequence[Block], stems: frozenset[str]) -> list[Block]:
     """Return the longest run of blocks whose headings have one of the `stems`, with all of them in one heading."""
-    counts = Counter(name for block in blocks for name in set(block.path))
+    paths = list[tuple[str, ...]]()
+    part = ""
+    for block in blocks:  # a part such as "Item 1A. Risk Factors" holds the headings behind it, whatever their levels
+        if (block.is_heading or block.is_bold) and PART.match(block.text):
+            part = block.text
+        paths.append((*block.path, part))
+    counts = Counter(name for path in paths for name in set(path))
     named_so = {name: _stems(name) for name, count in counts.items() if count <= WHOLE * len(blocks)}
     runs: list[list[Block]] = []
     is_inside = False
-    for block in blocks:
-        named = [named_so[name] for name in block.path if name in named_so]
-        continues = is_inside and any(stems & words for words in named)
+    for block, path in zip(blocks, paths, strict=True):
+        named = [named_so[name] for name in path if name in named_so]
+        continues = is_inside and block.text != path[-1] and any(stems & words for words in named)
         is_inside = continues or any(stems <= words for words in named)
         if is_inside and not continues:
             runs.append([])
@@ -224,6 +237,24 @@ def _items(below: Sequence[Block], stems: frozenset[str]) -> Row:
     is_named_so = bool(below) and _stems(below[0].path[-1]) == stems
     texts = [block for block in below if is_named_so and not block.is_heading and len(block.text.split()) >= MIN_WORDS]
     return Row(texts, is_whole=False, length=len(below))
+
+
+def _table_rows(chunks: Sequence[types.Chunk], stems: frozenset[str]) -> list[KeySentence]:
+    """Return the rows, each label once, of the first table with a head of these `stems`, and of its later parts."""
+    rows: dict[str, KeySentence] = {}
+    place = None
+    for chunk in chunks:
+        for unit in split_passage(types.Passage(document_id=chunk.document_id, lines=chunk.lines)):
+            if not unit.cells:
+                continue
+            label = words_at(chunk.text, unit.label or unit.cells[0].span)
+            columns = (chunk.section, [cell.column for cell in unit.cells])
+            heads = map(_stems, [*chunk.text[slice(*(unit.header or (0, 0)))].split("\t"), *columns[1]])
+            if place is None and any(stems <= head and len(head) <= 2 * len(stems) for head in heads):
+                place = columns
+            if place == columns:
+                rows.setdefault(label, KeySentence(chunk, unit.span, chunk.section or "", unit))
+    return [*rows.values()] if len(rows) >= MIN_ITEMS else []
 
 
 def _after_colon(blocks: Sequence[Block], request: AskedList) -> Row:

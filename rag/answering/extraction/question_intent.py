@@ -39,6 +39,9 @@ PRECISE = frozenset({Kind.EMAIL, Kind.PHONE, Kind.WEBSITE, Kind.COLOUR})
 PHONE_DIGITS = 7
 """Minimum digits of a telephone number; shorter ones are dates and amounts."""
 
+SHORT_NAME = 3
+"""Characters of a name up to which it must be a word of its own: "kWh" is not in "check whether"."""
+
 MIN_LIKENESS = 80.0
 """Minimum similarity (rapidfuzz's normalised indel similarity, 0..100) of a misspelt word."""
 
@@ -199,8 +202,7 @@ class ParsedQuestion:
         """Return the question's years and names that do not occur in `text`, even misspelt."""
         folded = _folded(text)
         years = [year for year in sorted(self.years) if year not in folded]
-        joined = re.sub(r"[\W_]+", "", folded)
-        absent = [name for name in self.names if re.sub(r"[\W_]+", "", _folded(name)) not in joined]
+        absent = [name for name in self.names if not _stands_in(_folded(name), folded)]
         known = {token for token in _TOKEN.findall(folded) if len(token) > 3} if absent else set()
         known |= {re.sub(r"\W", "", match) for match in _DOTTED.findall(folded)} if absent else set()
         return (*years, *(name for name in absent if not _is_misspelt(_folded(name), known)))
@@ -303,6 +305,15 @@ def _is_about_answers(token: str) -> bool:
         or _YEAR.search(token) is not None
         or term_weights.is_stop_word(token)
     )
+
+
+def _stands_in(name: str, text: str) -> bool:
+    """Return whether `name` occurs in `text`, however its parts are joined; a short one as a word of its own."""
+    letters = re.sub(r"[\W_]+", "", name)
+    if len(letters) > SHORT_NAME:
+        return letters in re.sub(r"[\W_]+", "", text)
+    spaced = r"[\W_]{0,2}".join(letters)
+    return re.search(rf"(?<![^\W\d_]){spaced}s?(?![^\W\d_])", text) is not None
 
 
 def _is_misspelt(name: str, known: set[str]) -> bool:

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rag import types
-from rag.answering.passages.quotable_units import read_blocks, split_passage
-from rag.answering.passages.statements import Label, Source, Statement
+from rag.answering.passages.quotable_units import Unit, read_blocks, split_passage
+from rag.answering.passages.statements import Label, Row, Source, Statement, display_text, quoted_row
 from rag.answering.text import term_weights
 from rag.answering.text.legibility import is_legible
 from rag.answering.text.sentences import one_line
@@ -32,6 +32,10 @@ MAX_SENTENCES = 10
 
 SHORT_SENTENCES = 3
 """The same for each of several documents."""
+
+OWN_SENTENCES, CONCLUDING_SENTENCES, MAIN_SENTENCES = 7, 2, 5
+"""Maximum number of sentences from a document's own summary, from its conclusion, and, of a document without either,
+from its main sections."""
 
 PASSAGES = 24
 """Sentences whose passages a model reads for a summary; passages can hold several."""
@@ -77,7 +81,7 @@ _WHOLE = re.compile(
     re.IGNORECASE,
 )
 _POLITE = re.compile(
-    r"(?<![\s,])[\s,]++(?:please|pls|plz|thanks|thank\s+you|briefly|in\s+short|bitte|danke)$", re.IGNORECASE
+    r"(?<![\s,])[\s,]++(?:please|pls|plz|thanks|thank\s+you|briefly|in\s+(?:short|brief)|bitte|danke)$", re.IGNORECASE
 )
 """What ends a request and asks for nothing."""
 _ASKED = re.compile(
@@ -85,9 +89,9 @@ _ASKED = re.compile(
     (?P<verb>summari[sz]e|sum\s+up|outline|recap|give\s+(?:me\s+)?(?:an?|the)\s+(?:\w+\s+)?(?:summary|overview|outline|synopsis|gist|recap)
       |(?:\w+\s+)?(?:summary|overview|synopsis|gist|outline)(?=\s+of\b|\s*[?.!]*$)|tl;?dr
       |(?:what\s+(?:is|are)|list|give\s+me|show\s+me|name|tell\s+me)?\s*+(?:the\s+)?(?:key|main|most\s+important|principal|central)
-        \s+(?:points|messages|takeaways|take-aways|ideas|statements|conclusions)
+        \s+(?:points|messages|takeaways|take-aways|ideas|statements|conclusions|results|findings|contributions|facts|figures)
       |fass[et]?|zusammenfassung|résum(?:e|er|ez|é)|resum(?:e|ir|a|en))
-    |what\s+(?:is|are)\s+(?P<about>\S.*?)(?<!\s)\s+about|what\s+does\s+(?P<says>\S.*?)(?<!\s)\s+say|worum\s+geht\s+es\s+in|de\s+quoi\s+parle
+    |what\s+(?:is|are)\s+(?P<about>\S.*?)(?<!\s)\s+about(?:,?\s+and\s+what\s+are\s+(?:its|the|their)\s+(?:main|key)\s+\w+)?|what\s+does\s+(?P<says>\S.*?)(?<!\s)\s+say|worum\s+geht\s+es\s+in|de\s+quoi\s+parle
     )\s*+(?P<target>.*?)(?:(?:(?<!\s)\s+)?zusammen)?""",
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
@@ -97,8 +101,23 @@ _PERIOD = re.compile(
     r"\b.*\d{4}|(?:geschäftsjahr|annual\s+report)\s+(?:19|20)\d\d\b.*",
     re.IGNORECASE,
 )
+_NUMBERED = r"^(?:[\divxlc.]++[\s.:–—-]*+)?(?:the\s+)?"
+_OWN_SUMMARY = re.compile(
+    rf"{_NUMBERED}(?:abstract|(?:executive\s+)?summary|(?:key|main)\s+(?:findings|results|points|messages)|highlights|in\s+brief"
+    r"|at\s+a\s+glance|zusammenfassung|kurzfassung)",
+    re.IGNORECASE,
+)
+_CONCLUSION = re.compile(
+    rf"{_NUMBERED}(?:discussion\s+and\s+)?(?:conclusions?|concluding\s+remarks|summary\s+and\s+conclusions?|fazit|schluss)"
+    r"(?:\s+and\s+\w+(?:\s+\w+)?)?",
+    re.IGNORECASE,
+)
+"""Headings over what a document says of itself in short, and at its end."""
 _TARGET_LEAD = re.compile(r"(?:of|in|from|about|for|von|de|du|der|des|die|das|le|la|el)\s+", re.IGNORECASE)
-_POINTS = re.compile(r"\b(?:points|messages|takeaways|take-aways|ideas|statements|conclusions)$", re.IGNORECASE)
+_POINTS = re.compile(
+    r"\b(?:points|messages|takeaways|take-aways|ideas|statements|conclusions|results|findings|contributions|facts|figures)$",
+    re.IGNORECASE,
+)
 _PLACE = re.compile(
     r"(?:the\s+)?(?:sections?|chapters?|parts?|items?|notes?)\b|.*\b(?:section|chapter)$", re.IGNORECASE
 )
@@ -114,7 +133,7 @@ _BESIDE = re.compile(
 _BOILERPLATE = re.compile(
     r"(?:figure|table|fig\.|tab\.)\s*\d+|arxiv\s+preprint|in\s+proceedings|permanent\s+link|\bet\s+al\.\s+[A-Z]|"
     r"all\s+rights\s+reserved|copyright|©|forward[- ]looking\s+statement|intentionally\s+left\s+blank|"
-    r"indicate\s+by\s+check\s*mark|check\s+the\s+appropriate\s+box|incorporated\s+(?:herein\s+)?by\s+reference|"
+    r"indicate\s+by\s+check\s*mark|accelerated\s+filer|check\s+the\s+appropriate\s+box|incorporated\s+(?:herein\s+)?by\s+reference|"
     r"accompanying\s+notes|pursuant\s+to\s+(?:section|rule)|"
     r"see\s+(?:note|page|item|section|appendix)\b|refer\s+to\s+(?:note|page|item|section)|isbn|doi:|https?://|www\.|@",
     re.IGNORECASE,
@@ -131,6 +150,10 @@ _STAMP = re.compile(r"(?:arxiv:|doi:|https?://|issn\b|isbn\b|e-?issn\b)", re.IGN
 """The beginning of a line in the margin that says where a text was published, and names no section."""
 
 
+THIS_DOCUMENT = "this document"
+"""What stands for the name of a document."""
+
+
 class Extract(NamedTuple):
     """What to summarise: a whole document, or the section or subject `part`."""
 
@@ -138,11 +161,12 @@ class Extract(NamedTuple):
 
 
 class KeySentence(NamedTuple):
-    """A chosen sentence: its chunk, span and section."""
+    """A chosen sentence: its chunk, span and section; a table row has its `unit`."""
 
     chunk: types.Chunk
     span: types.Span
     section: str
+    unit: Unit | None = None
 
 
 @dataclass(frozen=True)
@@ -161,7 +185,7 @@ def requested_summary(question: str) -> Extract | None:
     said = match["about"] or match["says"]
     if said is not None:
         is_pronoun = said.lower() in ("it", "this")
-        is_whole = bool(match["about"]) if is_pronoun else _WHOLE.fullmatch(said) is not None
+        is_whole = bool(match["about"]) if is_pronoun else bool(_WHOLE.fullmatch(said)) or THIS_DOCUMENT in said
         return Extract() if is_whole and not match["target"] else None
     target = match["target"]
     if _WHOLE.fullmatch(target):
@@ -218,6 +242,27 @@ def key_sentences(
         taken = opening + _best(sentences, quota - len(opening), known)
         chosen += sorted(taken, key=lambda key: (key.chunk.ordinal, key.span.start))
     return chosen
+
+
+def whole_summary(
+    chunks: Sequence[types.Chunk], vectors: Mapping[uuid.UUID, Any], facts: Sequence[KeySentence]
+) -> list[KeySentence]:
+    """Return what sums up a whole document, in reading order: its own summary, its key `facts` and its conclusion.
+
+    Of a document that does not sum itself up, each main section gives a sentence.
+    """
+    repeated = repeated_lines(chunks)
+    own, conclusion = list[KeySentence](), list[KeySentence]()
+    for chunk in chunks:
+        name = (chunk.section or "").rsplit(SECTION_SEPARATOR, 1)[-1].replace("*", "").strip(" .:")
+        for taken, heading in ((own, _OWN_SUMMARY), (conclusion, _CONCLUSION)):
+            if heading.fullmatch(name) and (not taken or taken[0].section == name):
+                taken += [one.key for one in _sentences(chunk, name, repeated)]
+    keys = [*own[:OWN_SENTENCES], *facts, *conclusion[:CONCLUDING_SENTENCES]]
+    if not own:
+        keys += key_sentences(chunks, vectors, limit=MAIN_SENTENCES)
+    unique = {one_line(_text(key)): key for key in reversed(keys)}
+    return sorted(unique.values(), key=lambda key: (key.chunk.ordinal, key.span.start))
 
 
 def _text(key: KeySentence) -> str:
@@ -317,9 +362,7 @@ _TELLING = re.compile(
     re.IGNORECASE,
 )
 """The beginning of a heading over what a document comes to, unlike that of "Item 16. Form 10-K Summary"."""
-_PART = re.compile(
-    r"(?:part|item|chapter|article|title|teil|kapitel|artikel)\s+(?:\d+[A-Z]?|[IVXLC]+)\b", re.IGNORECASE
-)
+PART = re.compile(r"(?:part|item|chapter|article|title|teil|kapitel|artikel)\s+(?:\d+[A-Z]?|[IVXLC]+)\b", re.IGNORECASE)
 _APPENDED = re.compile(r"(?i:appendix|annex|exhibit|attachment|schedule)\b|[A-Z](?:\.\d+)*\.?\s+[A-Z]")
 TELLING, APPENDED = 3.0, 0.3
 """Weights of sections with telling names and of appendices; others weigh 1.0."""
@@ -355,7 +398,7 @@ def _numbered_parts(chunks: Sequence[types.Chunk]) -> dict[tuple[str, ...], list
     part = ""
     shares: dict[uuid.UUID, Counter[str]] = {}
     for block in read_blocks(chunks):
-        if (block.is_heading or block.is_bold) and _PART.match(block.text):
+        if (block.is_heading or block.is_bold) and PART.match(block.text):
             part = block.text
         shares.setdefault(block.chunk.id, Counter())[part] += len(block.text)
     parts: dict[tuple[str, ...], list[types.Chunk]] = {}
@@ -410,7 +453,12 @@ def to_statements(
             name = textwrap.shorten(key.section.replace("*", " "), MAX_LABEL_CHARS, placeholder=" …")
             parts.append(Label(f"**{name}**"))
         section = key.section
-        parts.append(Statement(one_line(_text(key)), (Source(to_hit(key.chunk, document, key.chunk.lines), key.span),)))
+        source = Source(to_hit(key.chunk, document, key.chunk.lines), key.span)
+        quoted = quoted_row(key.chunk.text, key.unit) if key.unit else None
+        if key.unit and quoted:
+            parts.append(Statement(display_text(key.chunk.text, key.unit), (source,), Row(key.unit, quoted)))
+        else:
+            parts.append(Statement(one_line(_text(key)), (source,)))
     return parts
 
 

@@ -7,19 +7,22 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import NamedTuple
 
 from rag import prompts, retrieval, types, vocabulary
-from rag.answering.extraction import answer_fit, lists, quoted_answer, summary
+from rag.answering.extraction import answer_fit, key_facts, lists, quoted_answer, summary
 from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL, compose
+from rag.answering.extraction.whole_document_questions import asks_whole_document
 from rag.answering.generation.model_answer import Stop, drop_sentences, never_stop
 from rag.answering.passages.statements import Label, Statement
 from rag.answering.tables import calculation, requested_figures
+from rag.answering.text.question_parts import without_periods
 from rag.engine.library import saved_filters
 from rag.engine.library.pages import Pages
 from rag.engine.questions.document_mentions import Mention, aliases, documents_of_kind, find_mentions, without_names
-from rag.engine.questions.search import Search
+from rag.engine.questions.search import Search, compared_documents
 from rag.engine.request_parsing import restrict_to_documents
 from rag.engine.workspace import Workspace
 from rag.ingestion.chunking import SECTION_SEPARATOR
 from rag.messages import N_
+from rag.store.store import UserStore
 
 MAX_DOCUMENTS = 12
 """A question about more documents is answered by a search."""
@@ -85,7 +88,7 @@ class CompositeAnswers:
             document, items, note = found
             label = Label(f"*{note.format(shown=len(items.items), count=items.total)}*")
             return single_answer(self._compose([label, *summary.to_statements(items.items, document)]))
-        if extract := summary.requested_summary(question):
+        if extract := self._requested_summary(question):
             return self._extract(question, extract)
         if sides := self.sides(question):
             return self._compare(self._answer_side(sides[0]), sides)  # errors are raised before the answer begins
@@ -101,6 +104,8 @@ class CompositeAnswers:
         asks_each = quoted_answer.asks_of_each(question)
         compares = quoted_answer.compares(question)
         mentions = find_mentions(question, self._documents)
+        search = Search(self._workspace, self._index, self._request)
+        mentions = compared_documents(search, question, self._documents, mentions) or mentions
         spans = [mention.span for mention in mentions]
         ids = [document.id for mention in mentions for document in mention.documents]
         are_distinct = len(mentions) > 1 and len(ids) == len({*ids})
@@ -160,6 +165,8 @@ class CompositeAnswers:
         if lists.asks_signers(unnamed):
             found, note = lists.find_signers(self._chunks(documents[0]), unnamed), prompts.SIGNATURES_NOTE
         elif may_be_list and (request := lists.requested_list(unnamed, documents[0].title or "")):
+            if request.is_counted and not asks_whole_document(question):
+                return None  # a figure that the text states
             found, note = lists.find_list(self._chunks(documents[0]), request), prompts.LIST_NOTE
         else:
             return None
@@ -168,6 +175,16 @@ class CompositeAnswers:
         elif found and len(found.items) < found.total:
             note = prompts.LIST_IN_PART_NOTE
         return found and (self._store.documents.get(documents[0].id), found, note)
+
+    def _requested_summary(self, question: str) -> summary.Extract | None:
+        """Return what `question` asks to summarise, also of a document that it names: "what is Acme's 10-K about"."""
+        if extract := summary.requested_summary(question):
+            return extract
+        text, mentions = question, find_mentions(question, self._documents)
+        for start, end in sorted((mention.span for mention in mentions), reverse=True):
+            before, after = _THE.sub("", text[:start]), _OWNED.sub("", text[end:], count=1)
+            text = f"{before}{summary.THIS_DOCUMENT}{after}"
+        return summary.requested_summary(without_periods(text)) if mentions else None
 
     def _extract(self, question: str, extract: summary.Extract) -> Events | None:
         documents, mentions = self._named_or_all(question)
@@ -183,9 +200,16 @@ class CompositeAnswers:
         for document in documents:
             sentences = summary.MAX_SENTENCES if is_single else summary.SHORT_SENTENCES
             chunks = self._chunks(document)
-            keys = self._key_sentences(document, chunks, part, sentences)
-            if keys and is_single and not part:
-                keys = summary.naming_lines(chunks, document.title) + keys
+            if is_single and not part:
+                vectors = self._store.chunks.vectors([chunk.id for chunk in chunks])
+                facts = [
+                    summary.KeySentence(fact.chunk, fact.unit.span, fact.section, fact.unit)
+                    for fact in choose_key_facts(self._store, document, chunks)
+                ]
+                keys = summary.whole_summary(chunks, vectors, facts)
+                keys = summary.naming_lines(chunks, document.title) + keys if keys else []
+            else:
+                keys = self._key_sentences(document, chunks, part, sentences)
             if keys and not is_single:
                 parts.append(Label(quoted_answer.heading(document.name)))
             parts += summary.to_statements(keys, self._store.documents.get(document.id), sections=is_single)
@@ -324,7 +348,7 @@ class CompositeAnswers:
         if found := self._list(question):
             document, items, _ = found
             listed = summary.passages(items.items, document)
-        elif extract := summary.requested_summary(question):
+        elif extract := self._requested_summary(question):
             documents, mentions = self._named_or_all(question)
             if len(documents) == 1:
                 part = part_without_names(extract.part, question, mentions)
@@ -364,6 +388,19 @@ class CompositeAnswers:
         return compose(parts, locate=self._locate)
 
 
+def choose_key_facts(
+    store: UserStore, document: types.DocumentNames | types.Document, chunks: Sequence[types.Chunk]
+) -> list[key_facts.KeyFact]:
+    """Return the key facts of a document in its own words; `chunks` are all of it."""
+    places = frozenset(figure.place for trade in vocabulary.definitions() for figure in trade.figures if figure.place)
+    return key_facts.key_facts(
+        chunks,
+        cues=vocabulary.cues_of(document.subject.kind),
+        names=document.subject.names,
+        statements=vocabulary.own_pages(store.chunks.landmarks(document.id, places)),
+    )
+
+
 def single_answer(answer: types.AnswerResponse) -> Events:
     """Yield the text of an answer that is there as a whole, then the answer."""
     yield types.AnswerToken(text=answer.answer)
@@ -381,7 +418,7 @@ def part_without_names(part: str, question: str, mentions: Sequence[Mention]) ->
     for mention in mentions:
         part = part.replace(question[slice(*mention.span)], " ")
     left = re.sub(
-        r"['’]s\b|[^\w\s]|\b(?:the|of|in|from|report|document|file|and|\w*10-?k|pdf|\d+)\b",
+        r"['’]s\b|[^\w\s]|\b(?:the|of|in|for|from|this|report|document|file|and|fiscal|financial|year|fy\d+|\w*10-?k|pdf|\d+)\b",
         " ",
         part,
         flags=re.IGNORECASE,
@@ -415,6 +452,9 @@ def _is_heading(heading: str, names: set[str]) -> bool:
     )
 
 
+_THE = re.compile(r"\bthe\s+$", re.IGNORECASE)
+_OWNED = re.compile(r"^['’]s?(?!\w)")
+"""What stands around the name of a document."""
 _AROUND_NAME = re.compile(
     r"^(?:(?:the|section|chapter|der|die|das|den|dem|des|abschnitts?|kapitels?)\s){1,3}|\s(?:section|chapter)$"
 )

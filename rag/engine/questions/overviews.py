@@ -3,10 +3,10 @@
 import datetime as dt
 import functools
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from rag import errors, prompts, providers, types, vocabulary
+from rag import errors, prompts, providers, types
 from rag.answering.extraction import key_facts, summary
 from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL
 from rag.answering.generation.model_answer import count_tokens, final_answer, prompt_messages
@@ -16,6 +16,7 @@ from rag.answering.text.term_weights import content_words
 from rag.answering.verification.judges import JUDGE_TOKENS
 from rag.engine.library.pages import Pages
 from rag.engine.questions.answerer import Answerer
+from rag.engine.questions.composite_answers import choose_key_facts
 from rag.engine.questions.search import whole_documents
 from rag.engine.questions.suggestions import Suggestions
 from rag.engine.request_parsing import request_key_errors, restrict_to_documents
@@ -138,18 +139,10 @@ class Overviews:
 
     def _choose(self, document: types.Document) -> types.KeyFacts:
         """Return the key facts in the document's own words."""
-        chosen = self._chosen(document, self._workspace.store.chunks.of_document(document.id))
+        store = self._workspace.store
+        chosen = choose_key_facts(store, document, store.chunks.of_document(document.id))
         return types.KeyFacts(
             facts=tuple(self._placed(fact, document) for fact in chosen), made_at=dt.datetime.now(dt.UTC)
-        )
-
-    def _chosen(self, document: types.Document, chunks: Sequence[types.Chunk]) -> list[key_facts.KeyFact]:
-        landmarks = self._workspace.store.chunks.landmarks(document.id, _statements())
-        return key_facts.key_facts(
-            chunks,
-            cues=vocabulary.cues_of(document.subject.kind),
-            names=document.subject.names,
-            statements=vocabulary.own_pages(landmarks),
         )
 
     def _placed(self, fact: key_facts.KeyFact, document: types.Document) -> types.KeyFact:
@@ -188,15 +181,9 @@ class Overviews:
         chunks = [chunk for chunk in store.chunks.of_document(document.id) if chunk.kinds & types.PAGE_TEXT]
         vectors = store.chunks.vectors([chunk.id for chunk in chunks])
         central = [key.chunk for key in summary.key_sentences(chunks, vectors, limit=summary.PASSAGES)]
-        telling = [fact.chunk for fact in self._chosen(document, chunks)]
+        telling = [fact.chunk for fact in choose_key_facts(store, document, chunks)]
         read = {chunk.ordinal: chunk for chunk in [*chunks[:1], *telling, *central]}
         return _Task(answerer, [summary.to_hit(chunk, document, chunk.lines) for chunk in read.values()])
-
-
-@functools.cache
-def _statements() -> frozenset[str]:
-    """Return the names of the statements that have line items."""
-    return frozenset(figure.place for trade in vocabulary.definitions() for figure in trade.figures if figure.place)
 
 
 def _proved_facts(answer: types.AnswerResponse) -> Iterator[types.KeyFact]:

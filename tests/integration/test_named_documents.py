@@ -68,23 +68,6 @@ def test_each_company_is_asked(engine: RAGEngine, library: dict[str, uuid.UUID])
     assert {*answer.retrieval.named.values()} == {"a1.pdf", "b2.pdf"}
 
 
-def test_compared_things_that_no_name_calls_are_searched_for(engine: RAGEngine, library: dict[str, uuid.UUID]) -> None:
-    manuals = {
-        "gx20.pdf": (
-            "Model GX-20",
-            "The grill is cleaned with a brush.",
-            "The grill needs 40 cm of space at its back.",
-        ),
-        "ks7.pdf": ("Model KS-7", "The fridge cools milk and butter.", "The fridge needs 15 cm of space at its back."),
-    }
-    for name, lines in manuals.items():
-        engine.documents.process(engine.documents.add(pdfs.plain(list(lines)), name, enqueue=False).id)
-    answer = engine.answer("How much space is needed at the back, grill vs fridge?")
-    assert {*answer.retrieval.named.values()} == {*manuals}
-    assert "40 cm" in answer.answer
-    assert "15 cm" in answer.answer
-
-
 @pytest.mark.parametrize(
     "question", ["hollybank revenue?", "What was the revenue of Hollybank?", "Hollybank net sales"]
 )

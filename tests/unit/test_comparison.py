@@ -41,20 +41,6 @@ def test_each_is_asked_of_itself_alone(question: str, of_acme: str, of_globex: s
 
 
 @pytest.mark.parametrize(
-    ("question", "things"),
-    [
-        ("how loud is it - coffee machine vs fridge", ["coffee machine", "fridge"]),
-        ("Space needed for the Orbis machine and for the new fridge", ["Orbis machine", "new fridge"]),
-        ("Which is louder, the grill or the fridge?", ["grill", "fridge"]),
-        ("What are sales and profit?", []),
-        ("A vs B vs C", []),
-    ],
-)
-def test_two_things_are_compared(question: str, things: list[str]) -> None:
-    assert [question[slice(*span)] for span in quoted_answer.compared_things(question)] == things
-
-
-@pytest.mark.parametrize(
     ("question", "is_to_each", "asked"),
     [
         ("In which of these reports is the auditor named?", True, "Is the auditor named?"),
@@ -71,6 +57,14 @@ def test_documents_are_asked_one_by_one(question: str, is_to_each: bool, asked: 
     assert quoted_answer.asks_of_each(question) is is_to_each
     if asked is not None:
         assert quoted_answer.question_for_each(question) == asked
+
+
+@pytest.mark.parametrize(
+    ("question", "is_so"),
+    [("Which supplier or vendor is named?", False), ("How do the notice periods differ?", True)],
+)
+def test_a_choice_of_words_compares_no_documents(question: str, is_so: bool) -> None:
+    assert quoted_answer.compares(question) is is_so
 
 
 def answered(*lines: str) -> AnswerResponse:

@@ -8,7 +8,7 @@ from rag import prompts, types
 from rag.answering.extraction.extractive_answer import DOUBTFUL_LIKELIHOOD
 from rag.answering.passages.statements import Label, Statement
 from rag.answering.text.markup import CITATION_MARK, plain_text
-from rag.answering.text.term_weights import is_stop_word, word_set
+from rag.answering.text.term_weights import word_set
 from rag.answering.verification.grounding import Grounder, Locate
 from rag.answering.verification.quote_matching import Quote
 
@@ -82,7 +82,7 @@ _EACH = re.compile(
     re.IGNORECASE,
 )
 _COMPARED = re.compile(
-    r"\b(?:compar(?:e|es|ed|ing|ison)|versus|vs\.?|which\b[^?]{1,80}\bor|difference[s]?\s+between|differ|both|each|respectively|in\s+contrast)(?!\w)",
+    r"\b(?:compar(?:e|es|ed|ing|ison)|versus|vs\.?|difference[s]?\s+between|differ|both|each|respectively|in\s+contrast)(?!\w)",
     re.IGNORECASE,
 )
 _LEAD = re.compile(
@@ -121,13 +121,6 @@ _OF_REPORTS = re.compile(
     r"\s*+(?:annual\s+|quarterly\s+)?(?:10-?[kq]|reports?|filings?|editions?|versions?|policy|policies)s?\b",
     re.IGNORECASE,
 )
-_AGAINST_OTHER = re.compile(
-    r"(?<=\w)\s*+,?\s*+(?:\b(?:vs?|versus|against|than)\b\.?\s*+(?:the\s+)?"
-    r"|\b(?:and|or|und|oder)\s+(?:(?:for|of|in|on|with|by)\s+)?(?:the|der|die|das)\s+)",
-    re.IGNORECASE,
-)
-_THING = re.compile(r"[^\W_][\w&'’-]*")
-MAX_THING_WORDS = 3
 _BY_HOW_MUCH = re.compile(r"(?<![\s,;])[\s,;]*+\b(?:and\s+)?by\s+how\s+(?:much|many)\b", re.IGNORECASE)
 _AGAINST = re.compile(
     r"(?<!\s)(?:\s*,)?\s+(?:with|to|against|versus|vs\.?|than)\s+(?:(?:that|those)\s+of\s+)?(?:the\s+)?$", re.IGNORECASE
@@ -161,36 +154,6 @@ def are_listed(question: str, names: Sequence[types.Span]) -> bool:
     """Return whether the names follow each other, as in "Acme, Globex and Initech"."""
     gaps = [question[first.end : second.start] for first, second in itertools.pairwise(names)]
     return bool(gaps) and all(_JOINT.fullmatch(gap) for gap in gaps) and bool(re.search(r"\w", gaps[-1]))
-
-
-def compared_things(question: str) -> list[types.Span]:
-    """Return the spans of two things that `question` compares, each of at most `MAX_THING_WORDS` words, or none.
-
-    They stand around "vs", or around "and" or "or" before an article: "the coffee machine or the fridge".
-    """
-    joints = [*_AGAINST_OTHER.finditer(question)]
-    if len(joints) != 1:
-        return []
-    joint = joints[0]
-    spans = []
-    for words in (reversed([*_THING.finditer(question, 0, joint.start())]), _THING.finditer(question, joint.end())):
-        thing: list[re.Match[str]] = []
-        for word in words:
-            near = (joint, *thing)
-            is_apart = min(_between(question, other, word) for other in near)
-            if is_apart or len(thing) == MAX_THING_WORDS or is_stop_word(word[0]):
-                break
-            thing.append(word)
-        if not thing:
-            return []
-        spans.append(types.Span(min(one.start() for one in thing), max(one.end() for one in thing)))
-    return spans
-
-
-def _between(question: str, one: re.Match[str], other: re.Match[str]) -> bool:
-    """Return whether more than a space stands between two words."""
-    first, last = sorted((one.span(), other.span()))
-    return bool(question[first[1] : last[0]].strip())
 
 
 def questions_for_reports(question: str, periods: Sequence[types.Span]) -> list[str]:

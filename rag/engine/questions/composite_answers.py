@@ -17,7 +17,7 @@ from rag.answering.text.question_parts import without_periods
 from rag.engine.library import saved_filters
 from rag.engine.library.pages import Pages
 from rag.engine.questions.document_mentions import Mention, aliases, documents_of_kind, find_mentions, without_names
-from rag.engine.questions.search import Search, compared_documents
+from rag.engine.questions.search import Search
 from rag.engine.request_parsing import restrict_to_documents
 from rag.engine.workspace import Workspace
 from rag.ingestion.chunking import SECTION_SEPARATOR
@@ -104,8 +104,6 @@ class CompositeAnswers:
         asks_each = quoted_answer.asks_of_each(question)
         compares = quoted_answer.compares(question)
         mentions = find_mentions(question, self._documents)
-        search = Search(self._workspace, self._index, self._request)
-        mentions = compared_documents(search, question, self._documents, mentions) or mentions
         spans = [mention.span for mention in mentions]
         ids = [document.id for mention in mentions for document in mention.documents]
         are_distinct = len(mentions) > 1 and len(ids) == len({*ids})
@@ -153,8 +151,11 @@ class CompositeAnswers:
 
     # --- lists and summaries ---
 
-    def _list(self, question: str) -> tuple[types.Document, lists.FoundList, str] | None:
-        """Return the list that `question` asks for, its document and a note, if only one document can be meant."""
+    def _list(self, question: str, *, counts: bool = True) -> tuple[types.Document, lists.FoundList, str] | None:
+        """Return the list that `question` asks for, its document and a note, if only one document can be meant.
+
+        Unless `counts`, nothing if only the number of its items is asked for.
+        """
         may_be_list = lists.may_request_list(question) and not requested_figures.may_request_figure(question)
         if not (may_be_list or lists.may_ask_signers(question)):
             return None
@@ -165,7 +166,7 @@ class CompositeAnswers:
         if lists.asks_signers(unnamed):
             found, note = lists.find_signers(self._chunks(documents[0]), unnamed), prompts.SIGNATURES_NOTE
         elif may_be_list and (request := lists.requested_list(unnamed, documents[0].title or "")):
-            if request.is_counted and not asks_whole_document(question):
+            if request.is_counted and not (counts and asks_whole_document(question)):
                 return None  # a figure that the text states
             found, note = lists.find_list(self._chunks(documents[0]), request), prompts.LIST_NOTE
         else:
@@ -345,7 +346,8 @@ class CompositeAnswers:
         Empty if one search should find them.
         """
         listed: Sequence[types.Hit] = ()
-        if found := self._list(question):
+        # a model would count the shown items only
+        if found := self._list(question, counts=False):
             document, items, _ = found
             listed = summary.passages(items.items, document)
         elif extract := self._requested_summary(question):

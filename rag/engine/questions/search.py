@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from rag import errors, providers, retrieval, types, vocabulary
-from rag.answering.extraction.quoted_answer import compared_things, compares
 from rag.answering.extraction.summary import to_hit
 from rag.answering.generation.context import ReadDocuments
 from rag.engine.library import saved_filters
-from rag.engine.questions.document_mentions import Mention, find_mentions, without_names
+from rag.engine.questions.document_mentions import find_mentions, without_names
 from rag.engine.request_parsing import restrict_to_documents
 from rag.engine.workspace import Workspace
 
@@ -41,47 +40,12 @@ def restrict_to_named(workspace: Workspace, index: types.Index, request: Request
         return Restricted(request, question, {})
     documents = workspace.store.documents.subjects(types.Scope(index_id=index.id, filters=options.filters))
     mentions = find_mentions(question, documents)
-    search = Search(workspace, index, request)
-    mentions = compared_documents(search, question, documents, mentions) or mentions
     if not any(mention.is_certain for mention in mentions):
         return Restricted(request, question, {})
     named = {document.id: document.name for mention in mentions for document in mention.documents}
     are_same = len({frozenset(one.id for one in mention.documents) for mention in mentions}) == 1
     text = without_names(question, mentions) if are_same else question
     return Restricted(restrict_to_documents(request, named), text, named)
-
-
-MAIN_SHARE = 0.6
-"""Minimum share of the scores of what is found for a thing that its document has."""
-
-
-def compared_documents(
-    search: "Search", question: str, documents: Sequence[types.DocumentNames], mentions: Sequence[Mention]
-) -> list[Mention]:
-    """Return the documents of two compared things that are not both called by a name: "the grill or the fridge".
-
-    A search for such a thing has most of its hits in the document that is meant. Empty unless two are found.
-    """
-    if len(documents) < 2 or len(mentions) > 1:
-        return []
-    spans = compared_things(question)
-    of_things = [[one for one in mentions if one.span.start < end and start < one.span.end] for start, end in spans]
-    if len(mentions) > sum(map(len, of_things)) or not (mentions or compares(question)):
-        return []
-    things = list[Mention]()
-    for span, named in zip(spans, of_things, strict=True):
-        thing = question[slice(*span)]
-        if named or vocabulary.find_figure(thing):
-            things += named
-            continue
-        scores: dict[uuid.UUID, float] = {}
-        for hit in search.run(retrieval.Query(thing)).results:
-            scores[hit.passage.document_id] = scores.get(hit.passage.document_id, 0.0) + hit.final_score
-        least = MAIN_SHARE * sum(scores.values())
-        main = [one for one in documents if scores.get(one.id, 0.0) >= least > 0]
-        things += [Mention(span, tuple(main))] if main else []
-    ids = [one.id for thing in things for one in thing.documents]
-    return things if len(things) > 1 and len(ids) == len({*ids}) else []
 
 
 class Search:

@@ -166,6 +166,21 @@ def test_the_same_year_is_the_last_one_that_was_named() -> None:
 
 
 @pytest.mark.parametrize(
+    "question",
+    [
+        "Compare the 2021 revenue with the costs in the same year",
+        "What was the revenue in the same quarter of the previous year?",
+        "What was the revenue in the same quarter last year?",
+        "Which of the many auditors that the company has ever had signed the report in the same year as the tax form?",
+        "dividends paid this year",
+        "IT security budget",
+    ],
+)
+def test_a_question_with_its_own_period_and_a_search_for_keywords_stay_as_they_are(question: str) -> None:
+    assert standalone(question, ["What was Acme's revenue in 2023?"]) == question
+
+
+@pytest.mark.parametrize(
     ("question", "meant"),
     [
         ("What share of sales was that?", "What share of sales was that (Acme R&D expense in 2022)?"),

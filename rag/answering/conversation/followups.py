@@ -63,7 +63,11 @@ _PREPOSITIONS = any_of(words("prepositions"))
 _PREPOSITION = re.compile(rf"(?:{_PREPOSITIONS})\b\s*", re.IGNORECASE)
 _TRAILING = re.compile(rf"(?<!\s)\s+(?:{any_of(words('prepositions'), ['and'])})$", re.IGNORECASE)
 
-_SAME_PERIOD = re.compile(r"\b(?:the\s+)?same\s+(?:(?:fiscal|financial)\s+)?(?:year|quarter|period)\b", re.IGNORECASE)
+_SAME_PERIOD = re.compile(
+    r"\b(?:the\s+)?same\s+(?:(?:fiscal|financial)\s+)?(?:year|quarter|period)\b"
+    r"(?!\s+(?:(?:of|in|a|the)\s+){0,2}(?:last|previous|prior|preceding|before|earlier)\b)",
+    re.IGNORECASE,
+)
 _LED = re.compile(
     rf"\b(?:{any_of(words('prepositions'), ['between'])})\s+"
     rf"(?:(?:{any_of(words('glue'), ['end', 'close'])})\s+){{0,6}}$",
@@ -141,7 +145,8 @@ def standalone(question: str, earlier: Iterable[str], names: Sequence[str] = ())
     understood, dated = "", ""  # the last question, and the last that has a period
     for turn in (*earlier, question):
         asked = " ".join(turn.split())
-        if (same := _SAME_PERIOD.search(asked)) and dated:
+        same = _SAME_PERIOD.search(asked) if dated and len(asked.split()) <= MAX_WORDS else None
+        if same and not find_periods(asked[: same.start()]):
             asked = f"{asked[: same.start()]}{dated[slice(*find_periods(dated)[-1])]}{asked[same.end() :]}"
         understood = (_completed(asked, understood, names) if understood else None) or asked
         dated = understood if find_periods(understood) else dated
@@ -165,7 +170,8 @@ def _completed(question: str, before: str, names: Sequence[str]) -> str | None:
     rest = rest.rstrip(" ?.!")
     # nothing, or a new search for keywords, unless it speaks of "they"
     if not rest or len(rest.split()) > MAX_FRAGMENT_WORDS or not (is_opened or _stands_alone(rest, before, names)):
-        return _resolve_pronoun(rest, before, names)
+        refers = any(pronoun["owner"] or pronoun["subject"] for pronoun in _PRONOUN.finditer(rest) if pronoun[0] != "IT")
+        return _resolve_pronoun(rest, before, names) if refers else None
     if any(pronoun.start() == 0 for pronoun in _PRONOUN.finditer(rest) if pronoun["owner"]):
         rest = _PRONOUN.sub("", rest, count=1).strip()
     return _merged(rest, before, names)

@@ -182,6 +182,7 @@ def test_a_short_name_is_a_word_of_its_own() -> None:
     asked = parse_question("How much does it take in xWh?")
     assert asked.missing("Hoax whatever: check the box when done.") == ("xWh",)
     assert asked.missing("It takes 310xWh a year.") == ()
+    assert parse_question("How much CO2 does it emit?").missing("It emits 3 tCO2e a year.") == ()
 
 
 def test_of_a_question_without_years_and_names_nothing_is_missing() -> None:

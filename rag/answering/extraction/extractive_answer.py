@@ -33,9 +33,6 @@ READ = 8
 MARGIN = 1.0
 """Maximum score difference of further answers to the best one."""
 
-MARGIN_BESIDE = 2.5
-"""The same of answers that have words of the question which the others and their headings lack."""
-
 WEIGHTS = Features(
     relevance=2.2,
     answers=1.2,
@@ -379,15 +376,6 @@ def _shown(question: ParsedQuestion, ranked: Sequence[Extract]) -> list[Extract]
         is_new = len({*term_weights.content_words(extract.candidate.text)} - told) >= 2
         if is_named_so and is_new and question.holds_kind(extract.candidate.text):
             shown.append(extract)
-    # what is asked beside it: "which batch size and learning rate"
-    unsaid = {*question.words} - {w for one in shown for w in term_weights.content_words(one.candidate.context)}
-    for extract in ranked[1:]:
-        if len(shown) == MAX_ANSWERS or extract.score < ranked[0].score - MARGIN_BESIDE:
-            break
-        words, relevance = {*term_weights.content_words(extract.candidate.text)}, extract.candidate.features.relevance
-        if extract not in shown and relevance > 0 and unsaid & words and len(words - {*question.words}) > 1:
-            shown.append(extract)
-            unsaid -= words
     return shown
 
 

@@ -40,7 +40,7 @@ PHONE_DIGITS = 7
 """Minimum digits of a telephone number; shorter ones are dates and amounts."""
 
 SHORT_NAME = 3
-"""Characters of a name up to which it must be a word of its own: "kWh" is not in "check whether"."""
+"""Letters of a name without digits up to which it must be a word of its own: "kWh" is not in "check whether"."""
 
 MIN_LIKENESS = 80.0
 """Minimum similarity (rapidfuzz's normalised indel similarity, 0..100) of a misspelt word."""
@@ -308,9 +308,9 @@ def _is_about_answers(token: str) -> bool:
 
 
 def _stands_in(name: str, text: str) -> bool:
-    """Return whether `name` occurs in `text`, however its parts are joined; a short one as a word of its own."""
+    """Return whether `name` occurs in `text`, however its parts are joined; a short one of letters as a word of its own."""
     letters = re.sub(r"[\W_]+", "", name)
-    if len(letters) > SHORT_NAME:
+    if len(letters) > SHORT_NAME or any(map(str.isdigit, letters)):
         return letters in re.sub(r"[\W_]+", "", text)
     spaced = r"[\W_]{0,2}".join(letters)
     return re.search(rf"(?<![^\W\d_]){spaced}s?(?![^\W\d_])", text) is not None

@@ -8,6 +8,7 @@ import pytest
 from rag.answering.extraction.list_rows import read_row
 from rag.answering.extraction.lists import AskedList, find_list, requested_list
 from rag.answering.passages.quotable_units import read_blocks
+from rag.ingestion.chunking import SECTION_SEPARATOR
 from rag.types import BlockKind, Chunk, Line, Rect
 
 
@@ -187,8 +188,26 @@ def test_a_count_or_persons_may_be_asked_for_as_a_list(question: str, stems: set
     assert about <= asked.about
 
 
-def test_a_count_of_a_part_asks_for_no_list() -> None:
-    assert requested_list("How many exercises are there in units 4 and 5?") is None
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many exercises are there in units 4 and 5?",
+        "How many findings were rated high?",
+        "How many recommendations have not been implemented?",
+        "How many risk factors are related to China?",
+    ],
+)
+def test_a_count_of_a_part_asks_for_no_list(question: str) -> None:
+    assert requested_list(question) is None
+
+
+@pytest.mark.parametrize(
+    "clause", ["does the report list", "are there", "are described in the report", "does 's 10-K have"]
+)
+def test_a_count_of_what_the_document_names_asks_for_a_list(clause: str) -> None:
+    request = requested_list(f"How many risk factors {clause}?")
+    assert request is not None
+    assert (request.stems, request.is_counted) == ({"risk", "factor"}, True)
 
 
 @pytest.mark.parametrize("question", ["How many duties does a tenant have?", "How many people work here and where?"])
@@ -320,11 +339,78 @@ def test_a_part_holds_its_items_whatever_the_headings() -> None:
     assert items(chunks, "What are the risk factors?") == ([*told, "Fishing may be forbidden by the state."], 3)
 
 
-def test_the_rows_of_a_table_are_a_list() -> None:
-    rows = ["Fault code\tMeaning", "7\tNo water", "12\tNo beans", "31\tDoor open"]
+def storms(section: str, count: int, *, first: int, page: int, heads: Sequence[str] = ()) -> Chunk:
+    texts = [f"Storm {first + number} may close the harbour for weeks." for number in range(count)]
+    return chunk(section, *heads, *(f"** {text}" for text in texts), first=first, page=page)
+
+
+def test_running_headers_begin_no_part() -> None:
+    heads = ["** PART I", "** Item 1A"]
+    pages = [
+        chunk("Report", "** PART I", "** Item 1. Business", "We run ferries.", first=0),
+        storms("", 2, heads=["** Item 1A. Risk Factors"], first=10, page=2),
+        *(storms(f"Risks of kind {page}", 2, heads=heads, first=10 * page, page=page) for page in (3, 4, 5)),
+        chunk("Staff", "** Item 1B. Staff", *(f"Sailor {number} is able." for number in range(12)), first=90, page=6),
+    ]
+    found = find_list(pages, AskedList(frozenset({"risk", "factor"}), is_main=False))
+    assert found is not None
+    assert (found.total, found.is_whole) == (8, True)
+
+
+def test_an_appendix_ends_the_last_part() -> None:
+    chunks = [
+        BODY,
+        chunk("Report", "** Chapter 4 Findings", first=200),
+        *(chunk(name, f"# {name}", "It is not so.", first=300 + 10 * place) for place, name in enumerate("ABC")),
+        chunk("Annex 1 Staff", "# Annex 1 Staff", "It is large.", first=400),
+        *(chunk(name, f"# {name}", "He is able.", first=500 + 10 * place) for place, name in enumerate("XYZ")),
+    ]
+    assert items(chunks, "What are the findings?") == ([*"ABC"], 3)
+
+
+def test_a_heading_that_names_most_blocks_with_the_part_is_kept() -> None:
+    risk = chunk("Item 3. Risk Factors", "# Item 3. Risk Factors", first=100)
+    names = ("Risk Factors", "Law", "Law", "Law")
+    chunks = [BODY, risk, *(storms(name, 20, first=200 + 40 * n, page=2) for n, name in enumerate(names))]
+    found = find_list(chunks, AskedList(frozenset({"risk", "factor"}), is_main=False))
+    assert found is not None
+    assert found.total == 80
+
+
+def test_groups_and_their_items_are_not_added_up() -> None:
+    def below(*names: str, first: int) -> Chunk:
+        return chunk(SECTION_SEPARATOR.join(["Findings", *names]), f"# {names[-1]}", "It is not so.", first=first)
+
+    chunks = [
+        BODY,
+        chunk("Findings", "# Findings", "We found these.", first=100),
+        below("Access", first=110),
+        below("Access", "Old keys", first=120),
+        below("Access", "Open doors", first=130),
+        below("Backup", first=140),
+        below("Backup", "No copies", first=150),
+    ]
+    found = find_list(chunks, AskedList(frozenset({"findin"}), is_main=False))
+    assert found is not None
+    assert (found.total, found.is_whole) == (3, False)
+
+
+def test_sentences_beside_bold_terms_are_not_all_for_sure() -> None:
+    parts = [chunk("Risk Factors", "# Risk Factors", first=90), risks("Risks of the Sea", 3, 100)]
+    parts[1] = parts[1].model_copy(update={"section": "Risk Factors"})
+    for texts, is_whole in (((), True), (("** Ice", "It may come."), False)):
+        found = find_list([BODY, *parts, chunk("Risk Factors", *texts or ("So much.",), first=200), TAIL], RISKS)
+        assert found is not None
+        assert (found.total, found.is_whole) == (3, is_whole)
+
+
+RISKS = AskedList(frozenset({"risk", "factor"}), is_main=False)
+
+
+def table(*rows: str, first: int = 0) -> Chunk:
     lines = tuple(
         Line(
-            number=place,
+            number=first + place,
             page_number=1,
             bbox=Rect(0, 0, 1, 1),
             text=text,
@@ -333,7 +419,26 @@ def test_the_rows_of_a_table_are_a_list() -> None:
         )
         for place, text in enumerate(rows)
     )
-    table = Chunk(id=uuid.uuid4(), document_id=uuid.UUID(int=1), ordinal=0, lines=lines, section="Faults")
-    found = find_list([table], AskedList(frozenset({"fault", "code"}), is_main=False))
-    assert found is not None
-    assert (found.total, found.is_whole) == (3, False)
+    return Chunk(id=uuid.uuid4(), document_id=uuid.UUID(int=1), ordinal=first, lines=lines, section="Faults")
+
+
+FAULTS = ("Fault code\tMeaning", "7\tNo water", "12\tNo beans", "31\tDoor open")
+
+
+@pytest.mark.parametrize(
+    ("chunks", "count"),
+    [
+        ([table(*FAULTS)], 3),
+        ([table(*FAULTS, "Total\t3 codes")], 3),
+        ([table(*FAULTS), table(FAULTS[0], "40\tNo power", first=10)], 4),
+        ([table(*FAULTS, "40\t")], 4),
+        ([table(*FAULTS, "Lid\t")], None),
+        ([table(*FAULTS), table("40\tNo power", first=10)], None),
+        ([table(*FAULTS), chunk("Faults", "Of the fridge:", first=10), table(*FAULTS, first=20)], None),
+        ([table("Severity\tFault codes", "High\tmany", "Low\tfew", "Middle\tsome", "Total\tall")], None),
+        ([table("Severity\tFault codes", "High\t5", "Low\t4", "Middle\t3", "Total\t12")], None),
+    ],
+)
+def test_the_rows_of_one_table_are_a_list(chunks: list[Chunk], count: int | None) -> None:
+    found = find_list(chunks, AskedList(frozenset({"fault", "code"}), is_main=False))
+    assert (found and (found.total, found.is_whole)) == (count and (count, False))

@@ -14,6 +14,7 @@ from rag.answering.extraction.summary import (
     requested_summary,
     whole_summary,
 )
+from rag.ingestion.chunking import SECTION_SEPARATOR
 from rag.types import BlockKind, Chunk, Line, Rect, Span
 
 
@@ -30,8 +31,10 @@ from rag.types import BlockKind, Chunk, Line, Rect, Span
         ("TL;DR", Extract()),
         ("Give me a short overview of the lease", Extract()),
         ("Fasse das Dokument zusammen", Extract()),
-        ("What is the harbour this document study about and what are its main results?", Extract()),
-        ("key figures of this document in short", Extract()),
+        ("What is this 10-K about and what are its main results?", Extract()),
+        ("What is this about, and what are its main competitors?", None),
+        ("What does this auditor say?", None),
+        ("key figures of this in short", Extract()),
         ("Summarize section 3", Extract("section 3")),
         ("Summarise the risk factors", Extract("the risk factors")),
         ("What is the summary of significant accounting policies?", None),
@@ -114,6 +117,29 @@ def test_a_document_sums_itself_up() -> None:
     keys = whole_summary(chunks, {}, [fact])
     told = [sentence for sentences in SENTENCES.values() for sentence in sentences]
     assert [key.chunk.text[slice(*key.span)] for key in keys] == [told[0], told[3], told[5]]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("1 Harbour", "3 Bridge", "3.4 Summary"),
+        ("Harbour", "Harbour", "Bridge", "Bridge > Summary"),
+        ("Summary", "Bridge", "Summary"),
+    ],
+)
+def test_summaries_of_chapters_are_not_those_of_the_document(names: tuple[str, ...]) -> None:
+    texts = [chunk for chunk in document() if len(chunk.text)][: len(names)]
+    chunks = [
+        chunk.model_copy(update={"section": name.replace(" > ", SECTION_SEPARATOR)})
+        for chunk, name in zip(texts, names, strict=True)
+    ]
+    assert whole_summary(chunks, {}, []) == []
+
+
+def test_a_summary_below_the_title_is_the_document_s() -> None:
+    names = ["Title", f"Title{SECTION_SEPARATOR}Summary", f"Title{SECTION_SEPARATOR}Bridge"]
+    chunks = [chunk.model_copy(update={"section": name}) for chunk, name in zip(document()[:3], names, strict=True)]
+    assert [key.section for key in whole_summary(chunks, {}, [])] == ["Summary"]
 
 
 def test_of_a_document_that_does_not_each_section_tells_something() -> None:

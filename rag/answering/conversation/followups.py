@@ -170,7 +170,9 @@ def _completed(question: str, before: str, names: Sequence[str]) -> str | None:
     rest = rest.rstrip(" ?.!")
     # nothing, or a new search for keywords, unless it speaks of "they"
     if not rest or len(rest.split()) > MAX_FRAGMENT_WORDS or not (is_opened or _stands_alone(rest, before, names)):
-        refers = any(pronoun["owner"] or pronoun["subject"] for pronoun in _PRONOUN.finditer(rest) if pronoun[0] != "IT")
+        refers = any(
+            pronoun["owner"] or pronoun["subject"] for pronoun in _PRONOUN.finditer(rest) if pronoun[0] != "IT"
+        )
         return _resolve_pronoun(rest, before, names) if refers else None
     if any(pronoun.start() == 0 for pronoun in _PRONOUN.finditer(rest) if pronoun["owner"]):
         rest = _PRONOUN.sub("", rest, count=1).strip()

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from rag import types
 from rag.answering.extraction.list_rows import ENDS_WITH_COLON, NO_ROW, Row, read_row, read_rows
-from rag.answering.extraction.summary import PART, KeySentence, quotas
+from rag.answering.extraction.summary import PART, KeySentence, parts_of, quotas, repeated_lines
 from rag.answering.passages.persons import SIGNING, signatures
 from rag.answering.passages.quotable_units import Block, read_blocks, split_passage
 from rag.answering.passages.statements import words_at
@@ -73,6 +73,15 @@ _PERSONS = re.compile(
 """A request for persons by name and office: "executive officers, names and roles"."""
 _ASKS_FEATURES = re.compile(rf"\b{_FEATURES}\b", re.IGNORECASE)
 _PERIOD_BEFORE = re.compile(r"(?:\s|^)(?:(?:as\s+of|as\s+at|in|for|on|at|during|per|zum|im)\s+)?$", re.IGNORECASE)
+
+_NAMING = term_weights.word_set(
+    "do does did are is was were has have been there in of by the this that its it they s list mention describe discuss"
+    " name contain include identify listed mentioned described discussed named contained included identified document"
+    " report paper file filing contract agreement lease article book manual guide handbook plan letter study policy"
+    " 10-k 10k 10-q 10q hat haben gibt es sind im der die das dem den diesem bericht vertrag dokument handbuch genannt"
+    " aufgeführt"
+)
+"""Words that say no more of things that are counted than that the document names them."""
 
 _ENTRY = re.compile(r"(?P<name>[^\W\d_a-zß-öø-ÿ][^—–:;!?]{2,120}?)\s+[—–]\s")
 """The name at the beginning of an entry and the dash behind it: "Jane Doe, Treasurer — Ms. Doe, 58, …"."""
@@ -141,8 +150,8 @@ def requested_list(question: str, title: str = "") -> AskedList | None:
     """
     question = " ".join(question.split()).rstrip(" .?!")
     if counted := _COUNTED.fullmatch(question):
-        if not counted["asks"] and re.search(r"\d", counted["clause"] or ""):
-            return None  # a part of a list: "in units 4 and 5"
+        if not counted["asks"] and not {*re.findall(r"[\w-]+", (counted["clause"] or "").lower())} <= _NAMING:
+            return None  # a part of a list: "in units 4 and 5", "were rated high"
         about = _stems(counted["clause"] or "")
         return AskedList(_stems(counted["subject"]), is_main=False, about=about, is_counted=not counted["asks"])
     if _ASKS_FEATURES.search(question) and (persons := _PERSONS.fullmatch(_without_periods(question))):
@@ -173,7 +182,7 @@ def find_list(chunks: Sequence[types.Chunk], request: AskedList) -> FoundList | 
             later = (match for block in blocks if (match := _CLAUSE.match(block.text)))
             is_whole = all(int(match[1]) <= len(clauses) for match in later)
     else:
-        row = _items(_below_heading(blocks, request.stems), request.stems)
+        row = _items(_below_heading(blocks, request.stems, repeated_lines(chunks)), request.stems)
         items, is_whole, _ = row if row.items else _after_colon(blocks, request)
         if not items and (rows := _table_rows(chunks, request.stems)):
             return FoundList(rows[:MAX_SHORT_ITEMS], len(rows), is_whole=False)
@@ -202,21 +211,16 @@ def _stems(text: str) -> frozenset[str]:
 # --- reading --------------------------------------------------------------------------------------------
 
 
-def _below_heading(blocks: Sequence[Block], stems: frozenset[str]) -> list[Block]:
+def _below_heading(blocks: Sequence[Block], stems: frozenset[str], repeated: frozenset[str]) -> list[Block]:
     """Return the longest run of blocks whose headings have one of the `stems`, with all of them in one heading."""
-    paths = list[tuple[str, ...]]()
-    part = ""
-    for block in blocks:  # a part such as "Item 1A. Risk Factors" holds the headings behind it, whatever their levels
-        if (block.is_heading or block.is_bold) and PART.match(block.text):
-            part = block.text
-        paths.append((*block.path, part))
-    counts = Counter(name for path in paths for name in set(path))
-    named_so = {name: _stems(name) for name, count in counts.items() if count <= WHOLE * len(blocks)}
+    parts = parts_of(blocks, repeated)
+    counts = Counter(name for block in blocks for name in set(block.path))
+    named_so = {name: _stems(name) for name in {*counts, *parts} if counts[name] <= WHOLE * len(blocks)}
     runs: list[list[Block]] = []
     is_inside = False
-    for block, path in zip(blocks, paths, strict=True):
-        named = [named_so[name] for name in path if name in named_so]
-        continues = is_inside and block.text != path[-1] and any(stems & words for words in named)
+    for block, part, before in zip(blocks, parts, ["", *parts], strict=False):
+        named = [named_so[name] for name in (*block.path, part) if name in named_so]
+        continues = is_inside and part == before and any(stems & words for words in named)
         is_inside = continues or any(stems <= words for words in named)
         if is_inside and not continues:
             runs.append([])
@@ -227,10 +231,19 @@ def _below_heading(blocks: Sequence[Block], stems: frozenset[str]) -> list[Block
 
 def _items(below: Sequence[Block], stems: frozenset[str]) -> Row:
     """Return the items below a heading: bold sentences, headings, bullets; if it has only the `stems`, paragraphs."""
-    bold = [block for block in below if block.is_bold and len(block.text.split()) >= MIN_WORDS]
-    for items in (bold, _headings(below)[1:]):
+    bold = [block for block in below if block.is_bold and not PART.match(block.text)]
+    sentences = [block for block in bold if len(block.text.split()) >= MIN_WORDS]
+    has_terms = any(block not in sentences and not block.is_heading for block in bold)
+    is_titled = bool(below) and (below[0].is_heading or not below[0].is_bold)  # else by a part's name in bold
+    levels: dict[int, list[Block]] = {}
+    for heading in _headings(below)[is_titled:]:
+        levels.setdefault(len(heading.path), []).append(heading)
+    # headings of other levels are of groups of items, or of parts of one
+    headings = max(levels.values(), key=lambda level: len({heading.text for heading in level}), default=[])
+    is_one_level = len(levels) == 1 and all(heading.text.endswith(heading.path[-1]) for heading in headings)
+    for items, is_whole in ((sentences, not has_terms), (headings, is_one_level)):
         if len(items) >= MIN_ITEMS:
-            return Row(items, is_whole=True, length=len(below))
+            return Row(items, is_whole, length=len(below))
     row = read_rows(below)
     if len(row.items) >= MIN_ITEMS:
         return row
@@ -239,21 +252,33 @@ def _items(below: Sequence[Block], stems: frozenset[str]) -> Row:
     return Row(texts, is_whole=False, length=len(below))
 
 
+_TOTAL = re.compile(r"\W*(?:(?:grand|sub)[\s-]?)?(?:total|sum|summe|gesamt)", re.IGNORECASE)
+
+
 def _table_rows(chunks: Sequence[types.Chunk], stems: frozenset[str]) -> list[KeySentence]:
-    """Return the rows, each label once, of the first table with a head of these `stems`, and of its later parts."""
+    """Return the rows, each label once, of the table whose first column has a head of these `stems`.
+
+    None of several such tables, and of one with rows that may be items or not, as no cell stands under a head.
+    """
     rows: dict[str, KeySentence] = {}
-    place = None
+    is_begun = is_over = False
     for chunk in chunks:
         for unit in split_passage(types.Passage(document_id=chunk.document_id, lines=chunk.lines)):
-            if not unit.cells:
-                continue
-            label = words_at(chunk.text, unit.label or unit.cells[0].span)
-            columns = (chunk.section, [cell.column for cell in unit.cells])
-            heads = map(_stems, [*chunk.text[slice(*(unit.header or (0, 0)))].split("\t"), *columns[1]])
-            if place is None and any(stems <= head and len(head) <= 2 * len(stems) for head in heads):
-                place = columns
-            if place == columns:
-                rows.setdefault(label, KeySentence(chunk, unit.span, chunk.section or "", unit))
+            is_table = unit.kind is types.BlockKind.TABLE
+            is_row = bool(unit.cells or unit.label)
+            header = unit.header or (None if is_row else unit.span)
+            head = chunk.text[slice(*header)].split("\t")[0] if is_table and header else ""
+            if _stems(head) == stems:
+                if is_over:
+                    return []
+                is_begun = True
+                label = words_at(chunk.text, unit.label or unit.cells[0].span) if is_row else ""
+                if label and not _TOTAL.match(label):
+                    rows.setdefault(label, KeySentence(chunk, unit.span, chunk.section or "", unit))
+            elif is_begun and not is_over:
+                if is_row and not header:
+                    return []
+                is_over = is_row or not (is_table or unit.is_boilerplate)
     return [*rows.values()] if len(rows) >= MIN_ITEMS else []
 
 

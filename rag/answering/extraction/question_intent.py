@@ -308,7 +308,7 @@ def _is_about_answers(token: str) -> bool:
 
 
 def _stands_in(name: str, text: str) -> bool:
-    """Return whether `name` occurs in `text`, however its parts are joined; a short one of letters as a word of its own."""
+    """Return whether `name` occurs in `text`, however its parts are joined; short letters as a word of their own."""
     letters = re.sub(r"[\W_]+", "", name)
     if len(letters) > SHORT_NAME or any(map(str.isdigit, letters)):
         return letters in re.sub(r"[\W_]+", "", text)

@@ -12,14 +12,14 @@ import re
 import textwrap
 import uuid
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rag import types
-from rag.answering.passages.quotable_units import Unit, read_blocks, split_passage
+from rag.answering.passages.quotable_units import Block, Unit, read_blocks, split_passage
 from rag.answering.passages.statements import Label, Row, Source, Statement, display_text, quoted_row
 from rag.answering.text import term_weights
 from rag.answering.text.legibility import is_legible
@@ -34,7 +34,7 @@ SHORT_SENTENCES = 3
 """The same for each of several documents."""
 
 OWN_SENTENCES, CONCLUDING_SENTENCES, MAIN_SENTENCES = 7, 2, 5
-"""Maximum number of sentences from a document's own summary, from its conclusion, and, of a document without either,
+"""Maximum number of sentences from a document's own summary, from its conclusion, and, without a summary of its own,
 from its main sections."""
 
 PASSAGES = 24
@@ -91,7 +91,7 @@ _ASKED = re.compile(
       |(?:what\s+(?:is|are)|list|give\s+me|show\s+me|name|tell\s+me)?\s*+(?:the\s+)?(?:key|main|most\s+important|principal|central)
         \s+(?:points|messages|takeaways|take-aways|ideas|statements|conclusions|results|findings|contributions|facts|figures)
       |fass[et]?|zusammenfassung|résum(?:e|er|ez|é)|resum(?:e|ir|a|en))
-    |what\s+(?:is|are)\s+(?P<about>\S.*?)(?<!\s)\s+about(?:,?\s+and\s+what\s+are\s+(?:its|the|their)\s+(?:main|key)\s+\w+)?|what\s+does\s+(?P<says>\S.*?)(?<!\s)\s+say|worum\s+geht\s+es\s+in|de\s+quoi\s+parle
+    |what\s+(?:is|are)\s+(?P<about>\S.*?)(?<!\s)\s+about(?:,?\s+and\s+what\s+are\s+(?:its|the|their)\s+(?:main|key)\s+(?:points|results|findings|conclusions))?|what\s+does\s+(?P<says>\S.*?)(?<!\s)\s+say|worum\s+geht\s+es\s+in|de\s+quoi\s+parle
     )\s*+(?P<target>.*?)(?:(?:(?<!\s)\s+)?zusammen)?""",
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
@@ -101,7 +101,7 @@ _PERIOD = re.compile(
     r"\b.*\d{4}|(?:geschäftsjahr|annual\s+report)\s+(?:19|20)\d\d\b.*",
     re.IGNORECASE,
 )
-_NUMBERED = r"^(?:[\divxlc.]++[\s.:–—-]*+)?(?:the\s+)?"
+_NUMBERED = r"^(?:(?:\d++|[ivxlc]++\b)[\s.:–—-]*+)?(?:the\s+)?"
 _OWN_SUMMARY = re.compile(
     rf"{_NUMBERED}(?:abstract|(?:executive\s+)?summary|(?:key|main)\s+(?:findings|results|points|messages)|highlights|in\s+brief"
     r"|at\s+a\s+glance|zusammenfassung|kurzfassung)",
@@ -150,8 +150,8 @@ _STAMP = re.compile(r"(?:arxiv:|doi:|https?://|issn\b|isbn\b|e-?issn\b)", re.IGN
 """The beginning of a line in the margin that says where a text was published, and names no section."""
 
 
-THIS_DOCUMENT = "this document"
-"""What stands for the name of a document."""
+THIS_DOCUMENT = "this"
+"""What stands for the name of a document, before its kind or alone."""
 
 
 class Extract(NamedTuple):
@@ -185,7 +185,7 @@ def requested_summary(question: str) -> Extract | None:
     said = match["about"] or match["says"]
     if said is not None:
         is_pronoun = said.lower() in ("it", "this")
-        is_whole = bool(match["about"]) if is_pronoun else bool(_WHOLE.fullmatch(said)) or THIS_DOCUMENT in said
+        is_whole = bool(match["about"]) if is_pronoun else bool(_WHOLE.fullmatch(said))
         return Extract() if is_whole and not match["target"] else None
     target = match["target"]
     if _WHOLE.fullmatch(target):
@@ -249,20 +249,37 @@ def whole_summary(
 ) -> list[KeySentence]:
     """Return what sums up a whole document, in reading order: its own summary, its key `facts` and its conclusion.
 
-    Of a document that does not sum itself up, each main section gives a sentence.
+    Without a summary of its own, its main sections give `MAIN_SENTENCES` at most.
     """
     repeated = repeated_lines(chunks)
-    own, conclusion = list[KeySentence](), list[KeySentence]()
-    for chunk in chunks:
-        name = (chunk.section or "").rsplit(SECTION_SEPARATOR, 1)[-1].replace("*", "").strip(" .:")
-        for taken, heading in ((own, _OWN_SUMMARY), (conclusion, _CONCLUSION)):
-            if heading.fullmatch(name) and (not taken or taken[0].section == name):
-                taken += [one.key for one in _sentences(chunk, name, repeated)]
+    own, conclusion = (_sentences_below(heading, chunks, repeated) for heading in (_OWN_SUMMARY, _CONCLUSION))
     keys = [*own[:OWN_SENTENCES], *facts, *conclusion[:CONCLUDING_SENTENCES]]
     if not own:
         keys += key_sentences(chunks, vectors, limit=MAIN_SENTENCES)
     unique = {one_line(_text(key)): key for key in reversed(keys)}
     return sorted(unique.values(), key=lambda key: (key.chunk.ordinal, key.span.start))
+
+
+def _sentences_below(
+    heading: re.Pattern[str], chunks: Sequence[types.Chunk], repeated: frozenset[str]
+) -> list[KeySentence]:
+    """Return the sentences of the first section of the first level with this `heading`, unless others have its name.
+
+    Those are of chapters. A heading over more than `DOMINANT` of the text is the title and no level.
+    """
+    sizes = Counter[str]()
+    for chunk in chunks:
+        sizes.update({name: len(chunk.text) for name in (chunk.section or "").split(SECTION_SEPARATOR)})
+    titles = {name for name, size in sizes.items() if size >= DOMINANT * _size(chunks)}
+    found = list[tuple[str, list[KeySentence]]]()
+    for section, inside in itertools.groupby(chunks, key=lambda chunk: chunk.section or ""):
+        *above, last = section.split(SECTION_SEPARATOR)
+        name = last.replace("*", "").strip(" .:")
+        if heading.fullmatch(name) and {*above} <= titles:
+            sentences = [one.key for chunk in inside for one in _sentences(chunk, name, repeated)]
+            found += [(name, sentences)] if sentences else []
+    names = [name for name, _ in found]
+    return found[0][1] if found and names.count(names[0]) == 1 else []
 
 
 def _text(key: KeySentence) -> str:
@@ -363,7 +380,8 @@ _TELLING = re.compile(
 )
 """The beginning of a heading over what a document comes to, unlike that of "Item 16. Form 10-K Summary"."""
 PART = re.compile(r"(?:part|item|chapter|article|title|teil|kapitel|artikel)\s+(?:\d+[A-Z]?|[IVXLC]+)\b", re.IGNORECASE)
-_APPENDED = re.compile(r"(?i:appendix|annex|exhibit|attachment|schedule)\b|[A-Z](?:\.\d+)*\.?\s+[A-Z]")
+_APPENDIX = re.compile(r"(?:appendix|annex|exhibit|attachment|schedule)\b", re.IGNORECASE)
+_LETTERED = re.compile(r"[A-Z](?:\.\d+)*\.?\s+[A-Z]")
 TELLING, APPENDED = 3.0, 0.3
 """Weights of sections with telling names and of appendices; others weigh 1.0."""
 EARLINESS = 1.5, 0.5
@@ -395,16 +413,32 @@ def main_sections(chunks: Sequence[types.Chunk], limit: int) -> list[Section]:
 
 def _numbered_parts(chunks: Sequence[types.Chunk]) -> dict[tuple[str, ...], list[types.Chunk]]:
     """Return the parts that headings such as "Item 7" begin, whatever the levels of the headings below."""
-    part = ""
     shares: dict[uuid.UUID, Counter[str]] = {}
-    for block in read_blocks(chunks):
-        if (block.is_heading or block.is_bold) and PART.match(block.text):
-            part = block.text
+    blocks = read_blocks(chunks)
+    for block, part in zip(blocks, parts_of(blocks, repeated_lines(chunks)), strict=True):
         shares.setdefault(block.chunk.id, Counter())[part] += len(block.text)
     parts: dict[tuple[str, ...], list[types.Chunk]] = {}
     for chunk in chunks:
         if chunk.id in shares:
             parts.setdefault((shares[chunk.id].most_common(1)[0][0],), []).append(chunk)
+    return parts
+
+
+def parts_of(blocks: Iterable[Block], repeated: Container[str]) -> list[str]:
+    """Return the part that each block stands in, such as "Item 7", whatever the levels of the headings below, or "".
+
+    A running header, one of the `repeated` lines, begins no part anew. An appendix ends the last part.
+    """
+    parts, part = list[str](), ""
+    begun = set[str]()
+    for block in blocks:
+        name = PART.match(block.text) if block.is_heading or block.is_bold else None
+        if name and not (name[0].casefold() in begun and plain_line(block.text) in repeated):
+            part = block.text
+            begun.add(name[0].casefold())
+        elif part and block.is_heading and _APPENDIX.match(block.text):
+            part = block.text
+        parts.append(part)
     return parts
 
 
@@ -426,7 +460,7 @@ def is_telling(heading: str) -> bool:
 
 def is_appended(heading: str) -> bool:
     """Return whether a heading begins an appendix."""
-    return _APPENDED.match(heading) is not None
+    return bool(_APPENDIX.match(heading) or _LETTERED.match(heading))
 
 
 def quotas(weights: Sequence[float], limit: int, most: float = math.inf) -> list[int]:

@@ -186,6 +186,10 @@ def test_a_document_is_summed_up_by_its_name(engine: RAGEngine, question: str) -
     assert ask(engine, question, "Northmoor").answer == summary.answer
 
 
+def test_what_somebody_of_a_company_says_is_no_summary(engine: RAGEngine) -> None:
+    assert prompts.EXTRACT_NOTE not in ask(engine, "What does Northmoor's auditor say?", "Northmoor").answer
+
+
 def test_a_list_is_not_asked_of_several_documents_at_once(engine: RAGEngine) -> None:
     response = ask(engine, "What are the main risks?", "Northmoor", "Eastvale")
     assert "items of the list" not in response.answer

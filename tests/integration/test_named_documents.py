@@ -68,6 +68,11 @@ def test_each_company_is_asked(engine: RAGEngine, library: dict[str, uuid.UUID])
     assert {*answer.retrieval.named.values()} == {"a1.pdf", "b2.pdf"}
 
 
+def test_what_is_asked_of_one_is_not_compared_with_others(engine: RAGEngine, library: dict[str, uuid.UUID]) -> None:
+    answer = engine.answer("What are Quayside's people and the pears?")
+    assert {*answer.retrieval.named.values()} == {"a1.pdf"}
+
+
 @pytest.mark.parametrize(
     "question", ["hollybank revenue?", "What was the revenue of Hollybank?", "Hollybank net sales"]
 )

@@ -5,7 +5,8 @@ import uuid
 import pytest
 
 from rag.engine import RAGEngine
-from rag.types import DocumentEdit, Subject
+from rag.engine.questions.composite_answers import CompositeAnswers
+from rag.types import AnswerRequest, DocumentEdit, Subject
 from tests import pdfs
 
 REPORTS = {
@@ -87,3 +88,14 @@ def test_a_figure_of_somebody_whom_no_document_is_about_is_refused(
         "58 million"
         in engine.answer(question.replace("Hollybank", "Millbrook").replace("hollybank", "millbrook")).answer
     )
+
+
+def test_a_model_that_counts_is_not_given_the_shown_items_of_a_list(engine: RAGEngine) -> None:
+    lines = ["The rules of the quay are as follows:", "• Tie up your boats.", "• Feed no gulls.", "• Pay your berth."]
+    engine.documents.process(engine.documents.add(pdfs.plain(lines), "quay.pdf", enqueue=False).id)
+    workspace = engine._workspace
+    request = AnswerRequest(question="What are the rules?")
+    composite = CompositeAnswers(workspace, workspace.find_index(request.index_name), request, engine.answer)
+    assert composite.model_passages("What are the rules?")
+    assert composite.events("How many rules does the document list?")
+    assert composite.model_passages("How many rules does the document list?") == []

@@ -207,7 +207,7 @@ def test_a_count_of_a_part_asks_for_no_list(question: str) -> None:
 def test_a_count_of_what_the_document_names_asks_for_a_list(clause: str) -> None:
     request = requested_list(f"How many risk factors {clause}?")
     assert request is not None
-    assert (request.stems, request.is_counted) == ({"risk", "factor"}, True)
+    assert request == AskedList(frozenset({"risk", "factor"}), is_main=False, about=request.about, is_counted=True)
 
 
 @pytest.mark.parametrize("question", ["How many duties does a tenant have?", "How many people work here and where?"])

@@ -295,8 +295,7 @@ class RAGEngine:
         """
         paths: list[str] = []
         for path in _require_list("file_paths", file_paths):
-            inside = parsing.files_in(Path(path)) if Path(path).is_dir() else ()
-            paths += [str(file) for file in inside] or [path]
+            paths += [str(file) for file in _files_in(path)] or [path]
         index = self._workspace.ensure_index(index_name)
         reports = Folders(self._workspace).ingest_files([Path(path) for path in paths], index)
         failed = [path for path, report in zip(paths, reports, strict=True) if report.state == "failed"]
@@ -430,6 +429,14 @@ class RAGEngine:
         """Return the same as a LlamaIndex chat engine, which keeps its history in memory only; `chats` are stored."""
         engine = query_engine or self.as_query_engine(index_name, options, llm=llm, streaming=True)
         return answering.GroundedChatEngine.from_query_engine(engine, llm or self._workspace.models.language_model())
+
+
+def _files_in(path: str | Path) -> list[Path]:
+    """Return the files in a folder; none for what is no folder, or cannot be looked at, which fails as a file."""
+    try:
+        return parsing.files_in(Path(path)) if Path(path).is_dir() else []
+    except OSError:
+        return []
 
 
 def _require_list(field: str, values: object) -> list[str]:

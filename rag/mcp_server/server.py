@@ -23,7 +23,8 @@ logger = logging.getLogger(__name__)
 INSTRUCTIONS = """\
 Pagelight answers from the user's own documents (reports, filings, contracts, papers) and shows where each claim stands.
 - ask: an answer with a verdict and a verbatim quote for each sentence. Prefer it for a question of fact; to compare
-  documents, ask each by itself. Its `reading` "whole" reads all pages of the documents, for lists and counts.
+  documents, ask each by itself. For lists and counts, `reading` "ask" tells what reading all pages takes; if the user
+  agrees to the cost, "whole" does it.
 - get_overview: what a document is, its key facts and questions to ask it.
 - search: passages, to gather evidence yourself. get_passage: the page around a passage or quote, to check it.
 - list_documents: what there is, and the ids to narrow a search to some documents.

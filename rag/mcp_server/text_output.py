@@ -62,7 +62,8 @@ def overview(overview: types.DocumentOverview) -> str:
     parts = [f"{overview.name}, {pages}, document_id {overview.document_id}", _quoted("\n".join(filter(None, about)))]
     for fact in overview.facts:
         place = f"Page {fact.page_number}, {_lines(fact.line_start, fact.line_end)}:"
-        parts.append(f"{place}\n{_quoted(fact.text)}")
+        said = fact.text if fact.quote in fact.text else f"{fact.text}\nin its words: {fact.quote}"
+        parts.append(f"{place}\n{_quoted(said)}")
     if overview.questions:
         parts.append("Questions that it answers:\n" + _quoted("\n".join(overview.questions)))
     return "\n\n".join(filter(None, parts))

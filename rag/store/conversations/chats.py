@@ -33,7 +33,7 @@ class Conversations:
         Raises NotFoundError for an unknown index.
         """
         created = self._queries.change(
-            "create",
+            "create_about_shared" if self._index_owner else "create",
             unknown_index(index_id),
             index_id=index_id,
             id=uuid.uuid4(),
@@ -49,19 +49,25 @@ class Conversations:
 
         `with_lost` adds chats over collections that are no longer shared with the user.
         """
-        return [_to_conversation(row) for row in self._queries.all("list", index_id=index_id, with_lost=with_lost)]
+        rows = self._queries.all("list", index_id=index_id, with_lost=with_lost, **self._shared(with_lost=with_lost))
+        return [_to_conversation(row) for row in rows]
 
     def search(
         self, index_id: uuid.UUID, words: Sequence[str], *, most: int, with_lost: bool = False
     ) -> builtins.list[types.FoundConversation]:
         """Return chats over an index with all words in the title or in one turn, in the order of `list`."""
-        rows = self._queries.all("search", index_id=index_id, words=[*words], most=most, with_lost=with_lost)
+        shared = self._shared(with_lost=with_lost)
+        rows = self._queries.all("search", index_id=index_id, words=[*words], most=most, with_lost=with_lost, **shared)
         return [
             types.FoundConversation(
                 conversation=_to_conversation(row), message_id=row["message_id"], excerpt=row["content"]
             )
             for row in rows
         ]
+
+    def _shared(self, *, with_lost: bool) -> Row:
+        """Return the indexes that others share with the user, as parameters; none are asked for without need."""
+        return (with_lost and self._queries.one("shared")) or {"owners": [], "shared_ids": []}
 
     def get(self, conversation_id: uuid.UUID) -> types.Conversation:
         """Return a chat. Raises NotFoundError."""
@@ -96,9 +102,14 @@ class Conversations:
         and it is no history for later questions. Raises NotFoundError if there is no such chat, or in it no such turn
         of the same role.
         """
-        values = {"id": uuid.uuid4(), "role": role, "content": content, "beside": beside}
-        response_json = _to_json(response) if response else None
-        return types.ChatMessage(**self._write("append", conversation_id, **values, response=response_json))
+        with self._database.transaction() as connection:
+            parent = self._place(connection, conversation_id, role, beside)
+            response_json = _to_json(response) if response else None
+            _, row = self._add(connection, conversation_id, parent, role=role, content=content, response=response_json)
+            versions = self._queries.run(
+                connection, "versions", conversation_id=conversation_id, role=role, parent=parent
+            )
+            return types.ChatMessage(**row, versions=tuple(version["id"] for version in versions))
 
     def append_both(
         self,
@@ -109,17 +120,35 @@ class Conversations:
         beside: uuid.UUID | None = None,
     ) -> types.ChatMessage:
         """Add a question and its answer, or neither, and return the answer's turn. See `append`."""
-        row = self._write(
-            "append_both",
-            conversation_id,
-            question_id=uuid.uuid4(),
-            question=question,
-            id=uuid.uuid4(),
-            content=response.answer,
-            response=_to_json(response),
-            beside=beside,
-        )
-        return types.ChatMessage(**row)
+        with self._database.transaction() as connection:
+            parent = self._place(connection, conversation_id, "user", beside)
+            asked, _ = self._add(connection, conversation_id, parent, role="user", content=question, response=None)
+            answer = {"role": "assistant", "content": response.answer, "response": _to_json(response)}
+            _, row = self._add(connection, conversation_id, asked, **answer)
+            return types.ChatMessage(**row, versions=(row["id"],))
+
+    def _place(
+        self, connection: Connection, conversation_id: uuid.UUID, role: str, beside: uuid.UUID | None
+    ) -> int | None:
+        """Lock a chat, and return the number of the turn after which one of `role` comes. Raises NotFoundError."""
+        values = {"conversation_id": conversation_id, "role": role, "beside": beside}
+        row = self._queries.run(connection, "lock", **values).fetchone()
+        if row and beside:
+            row = self._queries.run(connection, "beside", **values).fetchone()
+        if row is None:
+            raise _unknown(conversation_id)
+        parent: int | None = row["parent"]
+        return parent
+
+    def _add(
+        self, connection: Connection, conversation_id: uuid.UUID, parent: int | None, **turn: object
+    ) -> tuple[int, Row]:
+        """Add a turn to a locked chat, which ends with it; return its number and its row."""
+        values = {"id": uuid.uuid4(), "conversation_id": conversation_id, "parent": parent, **turn}
+        row = self._queries.run(connection, "append", **values).fetchone() or {}
+        number: int = row.pop("number")
+        self._queries.run(connection, "end_with", conversation_id=conversation_id, leaf=number)
+        return number, row
 
     def replace_answer(
         self, conversation_id: uuid.UUID, message_id: uuid.UUID, answer: types.AnswerResponse | str

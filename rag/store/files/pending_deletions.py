@@ -1,8 +1,8 @@
 """Files to be deleted, as rows until they are gone: of purged documents, and of uploads without a document yet.
 
 An upload first adds a draft row, then the files, and in one transaction the document's row in place of the draft's.
-So files always have a row, and a killed process leaves a row that leads to them. A purge works the other way: a trigger
-adds a row here in the transaction that deletes the document, and the row goes after the files. Each of these steps
+So files always have a row, and a killed process leaves a row that leads to them. A purge works the other way: the
+transaction that deletes the document adds a row here, and the row goes after the files. Each of these steps
 decides under the lock of the document's files, so that nobody deletes what an upload is about to own: the upload either
 finds its draft row, or fails because it came too late.
 """
@@ -49,8 +49,10 @@ class PendingDeletions:
     def delete_files(self, files: UserFiles, document_id: uuid.UUID, older_than: dt.timedelta | None = None) -> None:
         """Delete a document's files if nobody owns them, and then their row here, which stays if that fails.
 
-        With `older_than`, only files that have been registered here for so long.
+        With `older_than`, only files that have been registered here for so long. With them go the notes that readers
+        made on the document.
         """
+        Queries(self._database, "pending_deletions").write("delete_annotations", ids=[document_id])
         with self._database.transaction() as connection:
             bound = self._database.bind({"document_id": document_id, "older_than": older_than, "patience": PURGE_GRACE})
             lock(connection, bound)
@@ -108,10 +110,34 @@ def adopt_files(connection: Connection, document: Mapping[str, object]) -> None:
         raise errors.StoreError(N_("The upload took so long that its file was cleared away. Upload it again."))
 
 
-def count(database: UserDatabase, gone: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """Return how many `rows`, `chunks` and `vectors` are left of documents, given by their `id` and `number`."""
-    numbers = {"ids": [row["id"] for row in gone], "numbers": [row["number"] for row in gone]}
-    return dict(Queries(database, "pending_deletions").all("count", **numbers)[0])
+def count(
+    database: UserDatabase, gone: Sequence[Mapping[str, Any]], connection: Connection | None = None
+) -> dict[str, int]:
+    """Return how many `rows`, `chunks` and `vectors` there are of documents, given by their `id` and `number`.
+
+    In the transaction of `connection`, if one is given.
+    """
+    queries = Queries(database, "pending_deletions")
+    if connection is None:
+        return dict(queries.all("count", **_keys(gone))[0])
+    return dict(queries.run(connection, "count", **_keys(gone)).fetchall()[0])
+
+
+def delete_documents(database: UserDatabase, connection: Connection, gone: Sequence[Mapping[str, Any]]) -> None:
+    """Delete documents, given by their `id` and `number`, with all their rows, and register their files here."""
+    queries = Queries(database, "pending_deletions")
+    for statement in ("add", "delete_postings", "delete_documents"):
+        queries.run(connection, statement, **_keys(gone))
+
+
+def delete_documents_of_index(database: UserDatabase, connection: Connection, index_id: uuid.UUID) -> None:
+    """Delete all documents of a locked index, see `delete_documents`."""
+    rows = Queries(database, "pending_deletions").run(connection, "of_index", index_id=index_id).fetchall()
+    delete_documents(database, connection, rows)
+
+
+def _keys(documents: Sequence[Mapping[str, Any]]) -> dict[str, object]:
+    return {"ids": [row["id"] for row in documents], "numbers": [row["number"] for row in documents]}
 
 
 def _is(connection: Connection, query: str, parameters: Mapping[str, object]) -> bool:

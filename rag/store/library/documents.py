@@ -96,14 +96,18 @@ class Documents:
             bound = self._database.bind({**values, "quota_bytes": quota})
             if drafted:
                 pending_deletions.lock(connection, {**bound, "document_id": document_id})
-            if replaced and not connection.execute(self._queries["lock_lineage"], bound).fetchall():
+            lineage = connection.execute(self._queries["lineage"], bound).fetchone() if replaced else None
+            if lineage:
+                connection.execute(self._queries["lock_lineage"], {**bound, **lineage})
+            elif replaced:
                 raise errors.ConflictError(
                     N_(
                         "The document cannot get a new version here: it is in the trash or another index, follows a "
                         "file of a folder (change that file), or is a mail, an archive or a part of one."
                     )
                 )
-            added = connection.execute(self._queries["add"], bound).fetchone()
+            place = self._place(connection, bound)
+            added = place and connection.execute(self._queries["add"], {**bound, **place}).fetchone()
             if added:
                 if drafted:
                     pending_deletions.adopt_files(connection, bound)
@@ -119,6 +123,24 @@ class Documents:
                 N_("There is no index {id}, or {name} was in what is gone. List the indexes."), id=index_id, name=name
             )
         raise _duplicate(name, present)
+
+    def _place(self, connection: Connection, document: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return what a new document has from its container and from the versions before it; None if these are gone."""
+        place = {
+            "lineage_id": document["id"],
+            "version": 1,
+            "superseded_by": None,
+            "deleted_at": None,
+            "uploaded_by": None,
+        }
+        for given, statement in (("container_id", "container"), ("replaces", "next_version")):
+            if document[given] is not None:
+                row = connection.execute(self._queries[statement], document).fetchone()
+                if row is None:
+                    return None
+                place |= row
+        # The parts of what follows a source follow it
+        return {**place, "follows_source": document["follows_source"] or place.get("follows_source", False)}
 
     def get(self, document_id: uuid.UUID) -> types.Document:
         """Return a document, in the trash or not. Raises NotFoundError, PurgedError if it was purged."""
@@ -188,9 +210,11 @@ class Documents:
     def restore(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
         """Move documents out of the trash, with the versions and attachments that went with them; return all."""
         with self._database.transaction() as connection:
-            times = {row["id"]: row["was_deleted_at"] for row in self._queries.run(connection, "restore", ids=[*ids])}
+            back = self._queries.run(connection, "restore", ids=[*ids]).fetchall()
+            times = {row["id"]: row["was_deleted_at"] for row in back if row["is_asked"]}
             with_containers = self._attachments.run(connection, "restore", ids=[*times], times=[*times.values()])
             restored = [*times, *_ids(with_containers)]
+            take_over(self._database, connection, [*restored, *_ids(back)])
             audit_log.add_document_entries(self._database, connection, "document.restore", restored)
             return restored
 
@@ -201,14 +225,17 @@ class Documents:
         after the deletion.
         """
         with self._database.transaction(long=True) as connection:
-            gone = self._queries.run(connection, "purge", ids=[*ids]).fetchall()
-            gone += self._attachments.run(connection, "purge", ids=_ids(gone)).fetchall()
+            gone = self._queries.run(connection, "to_purge", ids=[*ids]).fetchall()
+            gone += self._attachments.run(connection, "to_purge", ids=_ids(gone)).fetchall()
+            present = pending_deletions.count(self._database, gone, connection)
+            self._queries.run(connection, "skip_purged", ids=_ids(gone))
+            pending_deletions.delete_documents(self._database, connection, gone)
             self._attachments.run(connection, "release", ids=_ids(gone))  # attachments that are not in the trash stay
             for row in gone:
                 subject = audit_log.Subject("document", str(row["id"]), row["name"])
                 audit_log.add_entry(self._database, connection, "document.purge", subject)
         left = pending_deletions.count(self._database, gone)
-        counts = {name: sum(row[name] for row in gone) - left[name] for name in left}
+        counts = {name: present[name] - left[name] for name in left}
         return types.PurgeReceipt(document_ids=tuple(row["id"] for row in gone), **counts)
 
     # --- metadata ---
@@ -267,8 +294,11 @@ class Documents:
     def cancel(self, ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
         """Cancel the reading of documents; what was indexed stays. Returns those that were being read or waited."""
         cancelled = errors.CancelledError()
-        rows = self._queries.write("cancel", ids=[*ids], code=cancelled.code, message=cancelled.message)
-        return [row["id"] for row in rows]
+        with self._database.transaction() as connection:
+            rows = self._queries.run(connection, "cancel", ids=[*ids], code=cancelled.code, message=cancelled.message)
+            stopped = _ids(rows)
+            take_over(self._database, connection, stopped)  # those that are ready as they were before
+            return stopped
 
     def lane(self, document_id: uuid.UUID) -> types.Lane | None:
         """Return what is to be done next with a document; None if it is not being read or does not exist."""
@@ -364,6 +394,14 @@ def _ids(rows: Iterable[Row]) -> list[uuid.UUID]:
     return [row["id"] for row in rows]
 
 
+def take_over(database: UserDatabase, connection: Connection, ids: Sequence[uuid.UUID]) -> None:
+    """Let versions that became ready, or came back from the trash, replace the current ones of their documents.
+
+    A version that a later one has replaced does not. To be called in the transaction of the change.
+    """
+    Queries(database, "documents").run(connection, "take_over", ids=[*ids])
+
+
 def list_parameters(index_id: uuid.UUID, query: types.DocumentQuery) -> dict[str, object]:
     """Return the parameters of the queries that list, or count, documents."""
     return {
@@ -388,7 +426,7 @@ def to_document(row: Mapping[str, Any]) -> types.Document:
         "progress": _progress(row),
         # One that is being read has a retry time too, in case its worker dies.
         "retry_after": row.get("retry_after") if is_postponed else None,
-        # The SQL function `documents_in_scope` decides the same.
+        # `documents_in_scope` in scope.sql decides the same.
         "searchable": row["chunk_count"] > 0 and not is_hidden,
     }
     return types.Document(**values)
@@ -446,6 +484,7 @@ class Attachments:
     """The columns of a user's `documents` that relate attachments and containers."""
 
     def __init__(self, database: UserDatabase) -> None:
+        self._database = database
         self._queries = Queries(database, "attachments")
 
     def set_parts(self, document_id: uuid.UUID, parts: Sequence[types.Part]) -> None:
@@ -472,7 +511,9 @@ class Attachments:
 
     def match_trash_state(self, container_id: uuid.UUID, added: Sequence[uuid.UUID]) -> None:
         """Move new attachments to the trash if their container is there, else out of it."""
-        self._queries.write("match_trash_state", container_id=container_id, ids=[*added])
+        with self._database.transaction() as connection:
+            rows = self._queries.run(connection, "match_trash_state", container_id=container_id, ids=[*added])
+            take_over(self._database, connection, _ids(rows))
 
 
 class Sources:
@@ -523,6 +564,7 @@ class Sources:
             times = [shown["was_deleted_at"]]
             attachments = self._attachments.run(connection, "restore", ids=[document_id], times=times)
             restored = [document_id, *_ids(attachments)]
+            take_over(self._database, connection, restored)
             trashed = [*shown["hidden"], *_ids(self._attachments.run(connection, "trash", ids=shown["hidden"]))]
             if shown["thrown_away"]:
                 audit_log.add_document_entries(self._database, connection, "document.restore", restored)
@@ -562,15 +604,20 @@ class Versions:
         Mails and archives have attachments but no versions: see `Sources.supersede`. Raises NotFoundError.
         """
         with self._database.transaction() as connection:
-            current = self._queries.run(connection, "take_over", document_id=document_id, older=[*older]).fetchone()
-            if current is None:
+            taker = self._queries.run(connection, "taker", document_id=document_id).fetchone()
+            if taker is None:
                 raise unknown(document_id)
-            if current["thrown_away"]:
+            self._queries.run(connection, "supersede", document_id=document_id, older=[*older])
+            if taker["thrown_away"]:
                 audit_log.add_document_entries(self._database, connection, "document.restore", [document_id])
 
     def make_current(self, document_id: uuid.UUID) -> bool:
         """Make an older version the current one; False if it is none, is not ready, or is in the trash."""
-        return bool(self._queries.write("make_current", document_id=document_id))
+        with self._database.transaction() as connection:
+            replaced = _ids(self._queries.run(connection, "replaced", document_id=document_id))
+            if replaced:
+                self._queries.run(connection, "supersede", document_id=document_id, older=replaced)
+            return bool(replaced)
 
 
 MAX_ANNOTATIONS = 5000
@@ -613,7 +660,13 @@ class Annotations:
                 name=document.name,
                 count=f"{MAX_ANNOTATIONS:,}",
             )
-        return types.Annotation(**added[0])
+        annotation = types.Annotation(**added[0])
+        try:
+            self._documents.get(document_id)
+        except errors.NotFoundError:  # purged meanwhile, with the annotations that were there
+            self._queries.write("delete", document_id=document_id, id=annotation.id)
+            raise
+        return annotation
 
     def edit(self, document_id: uuid.UUID, annotation_id: uuid.UUID, note: str) -> types.Annotation:
         """Change the note of an annotation. Raises NotFoundError."""

@@ -12,6 +12,7 @@ from psycopg.types.json import Jsonb
 
 from rag import errors, types
 from rag.messages import N_
+from rag.store.files import pending_deletions
 from rag.store.server.database import Queries, UserDatabase
 
 LEXEME_BYTES = 44.0
@@ -87,9 +88,10 @@ class Indexes:
         Raises NotFoundError.
         """
         with self._database.transaction(long=True) as connection:
-            deleted = self._queries.run(connection, "delete", index_id=index_id).fetchall()
-        if not deleted:
-            raise unknown_index(index_id)
+            if not self._queries.run(connection, "lock", index_id=index_id).fetchall():
+                raise unknown_index(index_id)
+            pending_deletions.delete_documents_of_index(self._database, connection, index_id)
+            self._queries.run(connection, "delete", index_id=index_id)
 
     def stats(self, index_id: uuid.UUID) -> types.IndexStats:
         """Return the numbers of documents and chunks of an index, and its size. Raises NotFoundError."""

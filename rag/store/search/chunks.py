@@ -15,7 +15,7 @@ from psycopg.types.json import Jsonb
 
 from rag import errors, types
 from rag.messages import N_
-from rag.store.library.documents import to_document, unknown
+from rag.store.library.documents import take_over, to_document, unknown
 from rag.store.search import line_encoding, search_terms
 from rag.store.search.dense import HALF_PRECISION_ABOVE, DenseSearch
 from rag.store.search.lexical import Field, LexicalMatches, LexicalSearch
@@ -84,14 +84,15 @@ class Chunks:
             connection.execute(self._queries["delete_postings"], document)
             connection.execute(self._queries["delete_landmarks"], document)
             self._add(connection, space, document, chunks, each)
-            added = connection.execute(
-                self._queries["add_postings"], {**document, **_search_values(chunks, search_texts, front, pages)}
-            )
+            texts = _search_values(chunks, search_texts, front, pages)
+            lexeme_count = self._add_postings(connection, document, texts)
             connection.execute(self._queries["add_landmarks"], {**document, **_landmark_values(landmarks, chunks)})
             state = {**_state(chunks, vectors, partial=partial), "while_read": while_read}
-            totals = {**_totals(parsed, chunks), **(added.fetchone() or {}), **state}
+            time = connection.execute(self._queries["time"]).fetchone() or {}
+            totals = {**_totals(parsed, chunks), "lexeme_count": lexeme_count, **state, **time}
             if not connection.execute(self._queries["finish_document"], {**document, **totals}).rowcount:
                 raise errors.CancelledError
+            take_over(self._database, connection, [document_id])
 
     def _add(
         self,
@@ -109,7 +110,8 @@ class Chunks:
         for start in range(0, len(rows), BATCH_SIZE):
             batch = [_values(chunk, vector) for chunk, vector in rows[start : start + BATCH_SIZE]]
             columns = {name: [values[name] for values in batch] for name in batch[0]}
-            cursor.execute(statement, {**document, **columns})
+            if cursor.execute(statement, {**document, **columns}).rowcount != len(batch):
+                raise errors.StoreError(N_("Not all chunks could be stored. Try again; if it persists, report it."))
 
     def refresh_front(self, document_id: uuid.UUID, front: str) -> None:
         """Replace the front of a document (see `replace`); its chunks stay. Raises NotFoundError."""
@@ -117,7 +119,13 @@ class Chunks:
             document = lock_document(self._database, connection, document_id)
             texts = _search_values((), (), front, {})
             connection.execute(self._queries["delete_front"], {**document, "field": int(Field.FRONT)})
-            connection.execute(self._queries["add_postings"], {**document, **texts})
+            self._add_postings(connection, document, texts)
+
+    def _add_postings(self, connection: Connection, document: Mapping[str, Any], texts: Mapping[str, object]) -> int:
+        """Add the postings of a document's texts and return the number of lexemes in its chunks."""
+        postings = connection.execute(self._queries["postings"], {**document, **texts}).fetchone() or {}
+        connection.execute(self._queries["add_postings"], {**document, **postings})
+        return int(postings["lexeme_count"])
 
     # --- vectors that are still to be computed ---
 
@@ -145,6 +153,7 @@ class Chunks:
                 return False
             if row["vector_count"] == row["chunk_count"] or not vectors:
                 connection.execute(self._vectors["finish"].format(chunks=table), document)
+                take_over(self._database, connection, [document_id])
         return True
 
     # --- vectors of another model ---

@@ -13,7 +13,7 @@ from rag import errors, types
 from rag.messages import N_
 from rag.store.search import search_terms
 from rag.store.server import named_queries
-from rag.store.server.database import BoundStatement, Database, Queries, UserDatabase, retry_once
+from rag.store.server.database import Database, Queries, Statement, UserDatabase, retry_once
 
 if TYPE_CHECKING:  # they take seconds to load, and are only needed to search
     import sqlalchemy as sa
@@ -44,7 +44,7 @@ class DenseSearch:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._current_search: ContextVar[tuple[Database, BoundStatement]] = ContextVar("current_search")
+        self._current_search: ContextVar[tuple[Database, Statement]] = ContextVar("current_search")
         self._stores: dict[int, PGVectorStore] = {}
         self._lock = threading.Lock()
 
@@ -118,7 +118,7 @@ class DenseSearch:
         lent = cast("psycopg.Connection[Any]", connection.connection.driver_connection)
         if lent.info.transaction_status == psycopg.pq.TransactionStatus.IDLE:
             _, user_statement = self._current_search.get()
-            lent.execute(*user_statement)
+            lent.execute(user_statement, prepare=False)
 
     def _lend(self) -> psycopg.Connection[Any]:
         database, user_statement = self._current_search.get()

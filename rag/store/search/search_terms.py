@@ -51,7 +51,7 @@ def bigrams(run: str) -> list[str]:
 
 
 def scope_parameters(scope: types.Scope) -> dict[str, object]:
-    """Return the parameters of the SQL function `documents_in_scope` and the patterns of `must_include`.
+    """Return the parameters of `documents_in_scope` in ``scope.sql`` and the patterns of `must_include`.
 
     None means no filter.
     """

@@ -31,6 +31,9 @@ UNSTORABLE_STATES = {None, "22P05", "22021", "22003"}
 """psycopg's own refusal (NUL in a text); untranslatable character, character not in repertoire, number out of range."""
 UNSTORABLE = N_("A text has characters, or a number is of a size, that cannot be stored. Correct it and try again.")
 
+CONNECTION_EXCEPTION = "08"
+"""The class of SQLSTATEs about connections. Our own have none, so these are between the servers of a cluster."""
+
 EXPLANATIONS = {
     psycopg.errors.QueryCanceled: N_(
         "The database took too long for this. Try again when it has less to do, or raise RAG_DATABASE_TIMEOUT_SECONDS."
@@ -49,9 +52,6 @@ POLL_SECONDS = 0.5
 """How often a caller that waits for a connection checks whether the server has timed out for others."""
 
 TIMEOUTS = (ServerTimeout, psycopg_pool.PoolTimeout)
-
-BoundStatement = tuple[sql.SQL | sql.Composed, Mapping[str, object]]
-"""A statement with its parameters."""
 
 _skip_check: ContextVar[bool] = ContextVar("skip_check", default=False)
 """Whether the first statements of the transaction check the connection."""
@@ -96,7 +96,7 @@ def _translated(error: BaseException) -> errors.Error:
     details: dict[str, object] = {"sqlstate": sqlstate} if sqlstate else {}
     if isinstance(error, psycopg.DataError) and sqlstate in UNSTORABLE_STATES:
         return errors.ValidationError(UNSTORABLE, details=details)
-    if isinstance(error, TIMEOUTS):
+    if isinstance(error, TIMEOUTS) or _is_node_lost(error):
         return errors.StoreUnavailableError(UNANSWERED, details=details)
     if is_disconnected(error):
         return errors.StoreUnavailableError(LOST, details=details)
@@ -152,7 +152,7 @@ class Pool(psycopg_pool.ConnectionPool[WatchedConnection]):
         )
 
     @contextmanager
-    def checkout(self, deadline: timeouts.Deadline, first: Sequence[BoundStatement]) -> Iterator[WatchedConnection]:
+    def checkout(self, deadline: timeouts.Deadline, first: Sequence[Statement]) -> Iterator[WatchedConnection]:
         """Lend a connection to the block, in a transaction that starts with the statements `first`, if any."""
         connection = self.begin(deadline, first) if first else self._get(deadline)
         try:
@@ -161,7 +161,7 @@ class Pool(psycopg_pool.ConnectionPool[WatchedConnection]):
         finally:
             self.putconn(connection)
 
-    def begin(self, deadline: timeouts.Deadline, first: Sequence[BoundStatement]) -> WatchedConnection:
+    def begin(self, deadline: timeouts.Deadline, first: Sequence[Statement]) -> WatchedConnection:
         """Return a connection in a transaction that starts with `first`; the caller gives it back.
 
         A lost connection is replaced.
@@ -178,8 +178,8 @@ class Pool(psycopg_pool.ConnectionPool[WatchedConnection]):
                 _skip_check.reset(token)
             try:
                 with self._check_timeout():
-                    for statement, parameters in first:
-                        connection.execute(statement, parameters)
+                    for statement in first:
+                        connection.execute(statement, prepare=False)  # with a literal: one per user
             except BaseException as error:
                 self.putconn(connection)
                 if not is_disconnected(error):
@@ -234,6 +234,11 @@ def is_disconnected(error: BaseException) -> bool:
     return is_ours and not isinstance(error, TIMEOUTS)
 
 
+def _is_node_lost(error: BaseException) -> bool:
+    """Return whether the server, which is there, has no connection to the node of a cluster with the user's rows."""
+    return isinstance(error, psycopg.OperationalError) and (error.sqlstate or "").startswith(CONNECTION_EXCEPTION)
+
+
 def _with_connection(opened: AbstractContextManager[Connection], work: Callable[[Connection], Result]) -> Result:
     with opened as connection:
         return work(connection)
@@ -270,7 +275,7 @@ class Database:
             yield deadline
 
     @contextmanager
-    def transaction(self, *, long: bool = False, first: Sequence[BoundStatement] = ()) -> Iterator[Connection]:
+    def transaction(self, *, long: bool = False, first: Sequence[Statement] = ()) -> Iterator[Connection]:
         """Run the block in a transaction that starts with the statements `first`. `long` ones may take any time.
 
         Raises:
@@ -285,11 +290,11 @@ class Database:
             try:
                 connection.commit()
             except psycopg.OperationalError as error:
-                if not is_disconnected(error):
+                if not is_disconnected(error) and not _is_node_lost(error):
                     raise
                 raise errors.StoreError(UNCERTAIN, details={"uncertain": True}) from error
 
-    def lend(self, first: Sequence[BoundStatement]) -> psycopg.Connection[Any]:
+    def lend(self, first: Sequence[Statement]) -> psycopg.Connection[Any]:
         """Return a connection for SQLAlchemy, in a transaction that starts with `first`; closing gives it back."""
         with timeouts.deadline(self.url) as deadline:
             connection = self.pool.begin(deadline, first)
@@ -304,6 +309,11 @@ class Database:
         """Return the result of `work`, which only reads; try again once if its connection was lost."""
         with self.time_limit():
             return retry_once(lambda: _with_connection(self.transaction(), work))
+
+
+def set_user(user_id: str) -> sql.Composed:
+    """Return the statement that makes a transaction that of a user for row-level security."""
+    return named_queries.load("row_security")["bind"].format(user_id=sql.Literal(user_id))
 
 
 class UserDatabase:
@@ -348,9 +358,9 @@ class UserDatabase:
         return self._database.search(lambda database: work(self.at(database)))
 
     @property
-    def user_statement(self) -> BoundStatement:
+    def user_statement(self) -> Statement:
         """The statement that sets the user of a transaction for row-level security."""
-        return named_queries.load("row_security")["bind"], {"user_id": self.user_id}
+        return set_user(self.user_id)
 
     def bind(self, parameters: Mapping[str, object]) -> dict[str, object]:
         """Return the parameters of a statement with the user's id among them, for all indexes of the user."""
@@ -368,7 +378,7 @@ class UserDatabase:
     def reading(self, *, in_snapshot: bool) -> Iterator[Connection]:
         """Run the block in a transaction that only reads."""
         # The isolation level can only be set by the first statement.
-        snapshot: list[BoundStatement] = [(named_queries.load("session")["snapshot"], {})] if in_snapshot else []
+        snapshot: list[Statement] = [named_queries.load("session")["snapshot"]] if in_snapshot else []
         with self._database.transaction(first=[*snapshot, self.user_statement]) as connection:
             yield connection
 

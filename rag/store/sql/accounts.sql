@@ -77,7 +77,7 @@ UPDATE accounts SET logins_valid_after = date_trunc('second', now()) + interval 
 
 -- name: accepts
 -- Whether a token issued at a time is still valid. A user without a row has ended no login.
-SELECT NOT EXISTS (SELECT FROM accounts WHERE user_id = :user_id AND logins_valid_after > :issued_at) AS accepted;
+SELECT NOT EXISTS (SELECT 1 FROM accounts WHERE user_id = :user_id AND logins_valid_after > :issued_at) AS accepted;
 
 -- name: set_role
 UPDATE accounts SET role = :role WHERE user_id = :user_id RETURNING user_id;
@@ -89,19 +89,19 @@ UPDATE accounts SET quota_bytes = :quota_bytes::bigint WHERE user_id = :user_id 
 UPDATE accounts SET language = :language::text WHERE user_id = :user_id;
 
 -- name: lock_quota
--- Locks the user's storage until the end of the transaction; the next upload sees everything before it.
+-- Locks the user's storage until the end of the transaction; the next upload sees everything before it. Also for users with
+-- a share of the owner's index, which their transaction has checked; the condition on it restricts nothing.
 SELECT coalesce(quota_bytes, :quota_bytes::bigint) AS quota_bytes
-FROM accounts a
-WHERE a.user_id = :user_id
-  AND (:within::uuid IS NULL OR EXISTS (SELECT FROM indexes i WHERE i.user_id = a.user_id AND i.id = :within))
-FOR NO KEY UPDATE OF a;
+FROM accounts
+WHERE user_id = :user_id AND is_within(:within::uuid, :within)
+FOR NO KEY UPDATE;
 
 -- name: has_room
--- Also for users with a share of the owner's index, who learn no more than that.
+-- Also for users with a share, see `lock_quota`.
 SELECT quota IS NULL OR used + :size <= quota AS has_room
 FROM (SELECT coalesce((SELECT quota_bytes FROM accounts WHERE user_id = :user_id), :quota_bytes::bigint) AS quota,
              (SELECT coalesce(sum(size), 0) FROM documents WHERE user_id = :user_id) AS used) AS storage
-WHERE :within::uuid IS NULL OR EXISTS (SELECT FROM indexes i WHERE i.user_id = :user_id AND i.id = :within);
+WHERE :within::uuid IS NULL OR EXISTS (SELECT 1 FROM indexes i WHERE i.user_id = :user_id AND i.id = :within);
 
 -- name: storage
 -- The user's own storage; a share does not tell the owner's.
@@ -111,16 +111,18 @@ WHERE :within::uuid IS NULL;
 
 -- name: list_all
 -- For admins. Includes owners of data who were never seen.
+WITH counted AS MATERIALIZED (
+    SELECT user_id, count(*) AS documents, sum(size) AS used_bytes FROM documents GROUP BY user_id
+)
 SELECT u.user_id, coalesce(a.role, 'member') AS role, a.name, a.email, a.quota_bytes, a.created_at, a.last_seen_at,
        ARRAY(SELECT m.group_name FROM memberships m WHERE m.user_id = u.user_id ORDER BY m.group_name) AS groups,
        ARRAY(SELECT m.group_name FROM memberships m WHERE m.user_id = u.user_id AND m.by_login
              ORDER BY m.group_name) AS groups_by_login,
        coalesce(d.documents, 0) AS documents, coalesce(d.used_bytes, 0)::bigint AS used_bytes,
        coalesce(k.keys, 0) AS keys, coalesce(l.logins, 0) AS logins
-FROM (SELECT user_id FROM accounts UNION SELECT user_id FROM documents UNION SELECT user_id FROM api_keys) AS u
+FROM (SELECT user_id FROM accounts UNION SELECT user_id FROM counted UNION SELECT user_id FROM api_keys) AS u
 LEFT JOIN accounts a ON a.user_id = u.user_id
-LEFT JOIN (SELECT user_id, count(*) AS documents, sum(size) AS used_bytes FROM documents GROUP BY user_id) AS d
-       ON d.user_id = u.user_id
+LEFT JOIN counted AS d ON d.user_id = u.user_id
 LEFT JOIN (SELECT user_id, count(*) AS keys FROM api_keys
            WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now()) GROUP BY user_id) AS k
        ON k.user_id = u.user_id

@@ -7,21 +7,29 @@ ORDER BY l.created_at, l.id;
 
 -- name: share
 -- For a conversation of the user's own, or an answer in it. Repeating it changes nothing.
-INSERT INTO answer_links (user_id, id, conversation_id, message_id, grantee_kind, grantee)
-SELECT c.user_id, :id, c.id, :message_id::uuid, :grantee_kind, :grantee
-FROM conversations c
-WHERE c.user_id = :user_id AND c.id = :conversation_id
-  AND (:message_id::uuid IS NULL OR EXISTS (
-       SELECT FROM messages m
-       WHERE m.user_id = :user_id AND m.conversation_id = c.id AND m.id = :message_id::uuid AND m.role = 'assistant'))
-ON CONFLICT (user_id, conversation_id, coalesce(message_id, '00000000-0000-0000-0000-000000000000'::uuid), grantee_kind, grantee)
-DO UPDATE SET grantee = excluded.grantee
-RETURNING *, (SELECT c.title FROM conversations c WHERE c.user_id = :user_id AND c.id = :conversation_id) AS title, xmax = 0 AS is_new;
+WITH link AS (
+    INSERT INTO answer_links (user_id, id, conversation_id, message_id, grantee_kind, grantee)
+    SELECT c.user_id, :id, c.id, :message_id::uuid, :grantee_kind, :grantee
+    FROM conversations c
+    WHERE c.user_id = :user_id AND c.id = :conversation_id
+      AND (:message_id::uuid IS NULL OR EXISTS (
+           SELECT 1 FROM messages m
+           WHERE m.user_id = :user_id AND m.conversation_id = c.id AND m.id = :message_id::uuid AND m.role = 'assistant'))
+    ON CONFLICT (user_id, conversation_id, coalesce(message_id, '00000000-0000-0000-0000-000000000000'::uuid), grantee_kind, grantee)
+    DO UPDATE SET grantee = excluded.grantee
+    RETURNING *, xmax = 0 AS is_new
+)
+SELECT l.*, c.title
+FROM link l JOIN conversations c ON c.user_id = l.user_id AND c.id = l.conversation_id
+WHERE c.user_id = :user_id;
 
 -- name: unshare
-DELETE FROM answer_links WHERE user_id = :user_id AND id = :id
-RETURNING *, (SELECT c.title FROM conversations c
-              WHERE c.user_id = answer_links.user_id AND c.id = answer_links.conversation_id) AS title;
+WITH gone AS (
+    DELETE FROM answer_links WHERE user_id = :user_id AND id = :id RETURNING *
+)
+SELECT l.*, c.title
+FROM gone l JOIN conversations c ON c.user_id = l.user_id AND c.id = l.conversation_id
+WHERE c.user_id = :user_id;
 
 -- name: shared_with_me
 -- What others share with the user.

@@ -33,4 +33,4 @@ WHERE (user_id, id) = (
 );
 
 -- name: exist
-SELECT EXISTS (SELECT FROM api_keys WHERE revoked_at IS NULL) AS present;
+SELECT EXISTS (SELECT 1 FROM api_keys WHERE revoked_at IS NULL) AS present;

@@ -7,7 +7,7 @@ SELECT user_id, id, index_id, name, mime_type, sha256, size, source, shown_sourc
        pictures_waiting, completeness, note, container_id, lineage_id, version, superseded_by, author, dated, given_title,
        given_author, given_date, tags, disabled, parts, stage_started_at, stage_started_with
 FROM documents d
-WHERE user_id = :user_id AND container_id = ANY (:ids::uuid[]) AND in_sight(d, :within, :with_trash)
+WHERE user_id = :user_id AND container_id = ANY (:ids::uuid[]) AND in_sight(d.index_id, d.deleted_at, :within, :with_trash)
 ORDER BY number;
 
 -- name: containers
@@ -54,7 +54,7 @@ WITH RECURSIVE inside AS (
     SELECT i.id
     FROM inside i
     WHERE EXISTS (
-        SELECT FROM documents o
+        SELECT 1 FROM documents o
         WHERE o.user_id = :user_id AND o.deleted_at IS NULL AND o.parts <> '[]'
           AND o.parts @> jsonb_build_array(jsonb_build_object('document_id', i.id))
           AND o.id <> ALL (:ids::uuid[]) AND o.id NOT IN (SELECT id FROM inside))
@@ -63,7 +63,7 @@ WITH RECURSIVE inside AS (
 )
 UPDATE documents d SET deleted_at = now()  -- the time of the transaction: what goes together has the same
 WHERE d.user_id = :user_id AND d.id IN (SELECT id FROM inside EXCEPT SELECT id FROM staying)
-  AND in_sight(d, :within, :with_trash)
+  AND in_sight(d.index_id, d.deleted_at, :within, :with_trash)
 RETURNING d.id;
 
 -- name: restore
@@ -79,22 +79,21 @@ WITH RECURSIVE inside AS (
 )
 UPDATE documents d SET deleted_at = NULL
 FROM inside i
-WHERE d.user_id = :user_id AND d.id = i.id AND in_sight(d, :within, :with_trash)
+WHERE d.user_id = :user_id AND d.id = i.id AND in_sight(d.index_id, d.deleted_at, :within, :with_trash)
 RETURNING d.id;
 
--- name: purge
+-- name: to_purge
 WITH RECURSIVE inside AS (
     SELECT id FROM documents WHERE user_id = :user_id AND container_id = ANY (:ids::uuid[]) AND deleted_at IS NOT NULL
     UNION
     SELECT d.id
     FROM inside i JOIN documents d ON d.user_id = :user_id AND d.container_id = i.id
     WHERE d.deleted_at IS NOT NULL
-), gone AS (
-    DELETE FROM documents d USING inside i WHERE d.user_id = :user_id AND d.id = i.id
-    RETURNING d.user_id, d.id, d.number, d.name
 )
-SELECT g.id, g.number, g.name, r.rows, r.chunks, r.vectors
-FROM gone g, LATERAL rows_of_document(g.user_id, g.id, g.number) AS r;
+SELECT d.id, d.number, d.name
+FROM documents d
+WHERE d.user_id = :user_id AND d.id IN (SELECT id FROM inside) AND d.id <> ALL (:ids::uuid[])
+FOR UPDATE;
 
 -- name: release
 -- The remaining attachments become ordinary documents.

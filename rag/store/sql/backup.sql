@@ -25,7 +25,7 @@ SELECT c.relname AS name
 FROM pg_class c
 WHERE c.relnamespace = current_schema()::regnamespace AND c.relname = ANY (:names::text[]) AND row_security_active(c.oid)
   AND NOT (coalesce(current_setting('pagelight.all_users', true) = 'on', false) AND EXISTS (
-      SELECT FROM pg_policy p, unnest(p.polroles) AS r (role)
+      SELECT 1 FROM pg_policy p, unnest(p.polroles) AS r (role)
       WHERE p.polrelid = c.oid AND p.polname = 'of_all_users' AND CASE r.role WHEN 0 THEN true ELSE pg_has_role(r.role, 'USAGE') END))
 ORDER BY c.relname;
 
@@ -54,10 +54,14 @@ LOCK TABLE {tables} IN ACCESS EXCLUSIVE MODE;
 -- name: forget_the_empty_default
 -- The empty default index exists as soon as anyone has opened the app.
 DELETE FROM indexes
-WHERE name = 'default' AND NOT EXISTS (SELECT FROM documents) AND NOT EXISTS (SELECT FROM conversations);
+WHERE name = 'default' AND NOT EXISTS (SELECT 1 FROM documents) AND NOT EXISTS (SELECT 1 FROM conversations);
 
 -- name: has_rows
-SELECT EXISTS (SELECT FROM {table}) AS present;
+SELECT EXISTS (SELECT 1 FROM {table}) AS present;
+
+-- name: delete_lost_annotations
+-- Readers' notes on documents that are not in the backup of a cluster, where the owner may be on another node.
+DELETE FROM annotations WHERE (owner, document_id) NOT IN (SELECT user_id, id FROM documents);
 
 -- name: vector_indexes
 SELECT c.relname AS name, pg_get_indexdef(c.oid) AS definition

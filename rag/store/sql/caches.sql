@@ -3,7 +3,7 @@ SELECT completion FROM completion_cache WHERE user_id = :user_id AND kind = :kin
 
 -- name: put_completion
 INSERT INTO completion_cache (user_id, kind, key, completion) VALUES (:user_id, :kind, :key, :completion)
-ON CONFLICT (user_id, kind, key) DO UPDATE SET completion = excluded.completion, created_at = now();
+ON CONFLICT (user_id, kind, key) DO UPDATE SET completion = excluded.completion, created_at = excluded.created_at;
 
 -- name: without_waiting
 -- Counting must not wait for the disk.

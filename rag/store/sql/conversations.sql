@@ -1,20 +1,25 @@
 -- name: create
--- About an index of the user's own, or one that is shared with the user.
+INSERT INTO conversations AS made (user_id, id, index_id, title, document_ids, sources)
+SELECT user_id, :id, id, :title, :document_ids::uuid[], :sources::text[] FROM indexes WHERE user_id = :user_id AND id = :index_id
+RETURNING made.*;
+
+-- name: create_about_shared
+-- About an index that another user shares with the user.
 INSERT INTO conversations (user_id, id, index_id, index_owner, title, document_ids, sources)
-SELECT :user_id, :id, i.id, i.owner, :title, :document_ids::uuid[], :sources::text[]
-FROM (
-    SELECT id, NULL AS owner FROM indexes WHERE user_id = :user_id AND :index_owner::text IS NULL
-    UNION ALL
-    SELECT index_id, user_id FROM shared_with(:user_id) WHERE user_id = :index_owner::text
-) AS i
-WHERE i.id = :index_id
+SELECT :user_id, :id, index_id, user_id, :title, :document_ids::uuid[], :sources::text[]
+FROM shared_with(:user_id) WHERE user_id = :index_owner AND index_id = :index_id
+ON CONFLICT (user_id, id) DO NOTHING
 RETURNING *;
+
+-- name: shared
+-- The indexes that others share with the user.
+SELECT coalesce(array_agg(user_id), '{}') AS owners, coalesce(array_agg(index_id), '{}') AS shared_ids FROM shared_with(:user_id);
 
 -- name: list
 SELECT *
 FROM conversations c
 WHERE user_id = :user_id AND (index_id = :index_id OR :with_lost AND index_owner IS NOT NULL AND NOT EXISTS (
-    SELECT FROM shared_with(:user_id) s WHERE s.user_id = c.index_owner AND s.index_id = c.index_id))
+    SELECT 1 FROM unnest(:owners::text[], :shared_ids::uuid[]) AS s (owner, id) WHERE s.owner = c.index_owner AND s.id = c.index_id))
 ORDER BY pinned DESC, updated_at DESC, id;
 
 -- name: get
@@ -34,14 +39,14 @@ FROM conversations c
 LEFT JOIN LATERAL (
     SELECT m.id, m.content FROM messages m
     WHERE m.user_id = :user_id AND m.conversation_id = c.id
-      AND NOT EXISTS (SELECT FROM unnest(:words::text[]) AS w (word) WHERE strpos(lower(m.content), lower(w.word)) = 0)
+      AND NOT EXISTS (SELECT 1 FROM unnest(:words::text[]) AS w (word) WHERE strpos(lower(m.content), lower(w.word)) = 0)
     ORDER BY m.number DESC
     LIMIT 1
 ) AS said ON true
 WHERE c.user_id = :user_id AND (c.index_id = :index_id OR :with_lost AND c.index_owner IS NOT NULL AND NOT EXISTS (
-    SELECT FROM shared_with(:user_id) s WHERE s.user_id = c.index_owner AND s.index_id = c.index_id))
+    SELECT 1 FROM unnest(:owners::text[], :shared_ids::uuid[]) AS s (owner, id) WHERE s.owner = c.index_owner AND s.id = c.index_id))
   AND (said.id IS NOT NULL OR NOT EXISTS (
-    SELECT FROM unnest(:words::text[]) AS w (word) WHERE strpos(lower(c.title), lower(w.word)) = 0))
+    SELECT 1 FROM unnest(:words::text[]) AS w (word) WHERE strpos(lower(c.title), lower(w.word)) = 0))
 ORDER BY c.pinned DESC, c.updated_at DESC, c.id
 LIMIT :most;
 
@@ -64,51 +69,28 @@ SELECT id, conversation_id, role, content, response, created_at, rating, reason,
 FROM latest
 ORDER BY number;
 
--- name: append_both
--- Adds a question and its answer, or neither, and returns the answer: after the chat's last turn, or as alternatives to
--- the turn `beside`.
-WITH place AS (
-    SELECT c.user_id, c.id, CASE WHEN :beside::uuid IS NULL THEN c.leaf ELSE b.parent END AS parent
-    FROM conversations c
-    LEFT JOIN messages b ON b.user_id = c.user_id AND b.conversation_id = c.id AND b.id = :beside::uuid
-    WHERE c.user_id = :user_id AND c.id = :conversation_id AND (:beside::uuid IS NULL OR b.role = 'user')
-    FOR UPDATE OF c
-), asked AS (
-    INSERT INTO messages (user_id, conversation_id, parent, id, role, content)
-    SELECT user_id, id, parent, :question_id, 'user', :question FROM place
-    RETURNING user_id, conversation_id, number
-), added AS (
-    INSERT INTO messages (user_id, conversation_id, parent, id, role, content, response)
-    SELECT user_id, conversation_id, number, :id, 'assistant', :content, :response::jsonb FROM asked
-    RETURNING id, conversation_id, role, content, response, created_at, number
-), touched AS (
-    UPDATE conversations c SET updated_at = clock_timestamp(), leaf = added.number
-    FROM added WHERE c.user_id = :user_id AND c.id = added.conversation_id
-)
-SELECT id, conversation_id, role, content, response, created_at, ARRAY[id] AS versions FROM added;
+-- name: lock
+-- Nobody else adds a turn until the end of the transaction. The next one comes after the chat's last.
+SELECT leaf AS parent FROM conversations WHERE user_id = :user_id AND id = :conversation_id FOR UPDATE;
+
+-- name: beside
+-- Where an alternative to a turn comes.
+SELECT parent FROM messages
+WHERE user_id = :user_id AND conversation_id = :conversation_id AND id = :beside AND role = :role;
 
 -- name: append
--- Adds a turn after the chat's last one, or as an alternative to the turn `beside`, which is kept.
-WITH place AS (
-    SELECT c.user_id, c.id, CASE WHEN :beside::uuid IS NULL THEN c.leaf ELSE b.parent END AS parent
-    FROM conversations c
-    LEFT JOIN messages b ON b.user_id = c.user_id AND b.conversation_id = c.id AND b.id = :beside::uuid
-    WHERE c.user_id = :user_id AND c.id = :conversation_id AND (:beside::uuid IS NULL OR b.role = :role)
-    FOR UPDATE OF c
-), added AS (
-    INSERT INTO messages (user_id, conversation_id, parent, id, role, content, response)
-    SELECT user_id, id, parent, :id, :role, :content, :response::jsonb FROM place
-    RETURNING id, conversation_id, role, content, response, created_at, number, parent
-), touched AS (
-    UPDATE conversations c SET updated_at = clock_timestamp(), leaf = added.number
-    FROM added WHERE c.user_id = :user_id AND c.id = added.conversation_id
-)
-SELECT id, conversation_id, role, content, response, created_at, ARRAY(
-    SELECT v.id FROM messages v
-    WHERE v.user_id = :user_id AND v.conversation_id = added.conversation_id AND v.role = added.role
-      AND v.parent IS NOT DISTINCT FROM added.parent
-    ORDER BY v.number) || id AS versions
-FROM added;
+INSERT INTO messages (user_id, conversation_id, parent, id, role, content, response)
+VALUES (:user_id, :conversation_id, :parent, :id, :role, :content, :response::jsonb)
+RETURNING id, conversation_id, role, content, response, created_at, number;
+
+-- name: end_with
+UPDATE conversations SET updated_at = now(), leaf = :leaf WHERE user_id = :user_id AND id = :conversation_id;
+
+-- name: versions
+-- The alternatives at one place.
+SELECT id FROM messages
+WHERE user_id = :user_id AND conversation_id = :conversation_id AND role = :role AND parent IS NOT DISTINCT FROM :parent::bigint
+ORDER BY number;
 
 -- name: replace_answer
 UPDATE messages SET content = :content, response = :response::jsonb
@@ -129,7 +111,7 @@ WITH RECURSIVE below AS (
     WHERE m.user_id = :user_id AND m.conversation_id = :conversation_id
 )
 UPDATE conversations SET leaf = (SELECT max(number) FROM below)
-WHERE user_id = :user_id AND id = :conversation_id AND EXISTS (SELECT FROM below)
+WHERE user_id = :user_id AND id = :conversation_id AND EXISTS (SELECT 1 FROM below)
 RETURNING id;
 
 -- name: rate

@@ -9,10 +9,7 @@ user_id = :user_id AND index_id = :index_id AND generation = (
 AND embedding IS NOT NULL  -- what has no vector yet is found by its words
 AND document_id IN (
     SELECT scope.id
-    FROM documents_in_scope(
-        :user_id, only_within(:index_id, :within), :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
-        :tags, :author, :dated_after, :dated_before
-    ) scope
+    FROM {documents_in_scope} scope
 )
 AND (CAST(:must_all AS text[]) IS NULL OR text ~* ALL (CAST(:must_all AS text[])))
 AND (CAST(:must_any AS text[]) IS NULL OR text ~* ANY (CAST(:must_any AS text[])))
@@ -29,5 +26,4 @@ user_id = :user_id AND ctid = ANY (ARRAY(
 
 -- name: size
 SELECT coalesce(sum(scope.chunk_count), 0) AS chunks
-FROM documents_in_scope(:user_id, only_within(:index_id, :within), :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
-                        :tags, :author, :dated_after, :dated_before) scope;
+FROM {documents_in_scope} scope;

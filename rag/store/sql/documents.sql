@@ -1,30 +1,39 @@
--- name: lock_lineage
+-- name: lineage
 -- Only if the document can have another version here; documents that follow a folder get versions from it.
-SELECT lock_lineage(d.user_id, d.lineage_id)
+SELECT d.lineage_id
 FROM documents d
 WHERE d.user_id = :user_id AND d.index_id = :index_id AND is_within(d.index_id, :within) AND d.id = :replaces
   AND d.deleted_at IS NULL AND NOT d.follows_source AND d.container_id IS NULL AND NOT d.mime_type = ANY (:containers);
 
+-- name: lock_lineage
+-- Also for shared collections: `lineage` has found the document there.
+SELECT lock_lineage(:user_id, :lineage_id) WHERE is_within(:within::uuid, :within);
+
+-- name: container
+-- What the parts of a mail or an archive have from it.
+SELECT d.follows_source, d.deleted_at, d.uploaded_by
+FROM documents d
+WHERE d.user_id = :user_id AND d.id = :container_id AND is_within(d.index_id, :within);
+
+-- name: next_version
+SELECT d.lineage_id, max(d.version) + 1 AS version, (array_agg(d.id) FILTER (WHERE d.superseded_by IS NULL))[1] AS superseded_by
+FROM documents r JOIN documents d ON d.user_id = :user_id AND d.lineage_id = r.lineage_id
+WHERE r.user_id = :user_id AND r.index_id = :index_id AND is_within(r.index_id, :within) AND r.id = :replaces AND r.deleted_at IS NULL
+GROUP BY d.lineage_id;
+
 -- name: add
--- A new version is hidden from searches until it is ready, as older versions are.
+-- Unless there is no room, or the index has the content. A new version is hidden from searches until it is ready, as older
+-- versions are.
 INSERT INTO documents (user_id, index_id, id, name, mime_type, sha256, size, source, shown_source, status,
                        follows_source, deleted_at, lineage_id, container_id, version, superseded_by, uploaded_by)
-SELECT i.user_id, i.id, :id, :name, :mime_type, :sha256, :size, :source, :shown_source, :status,
-       :follows_source OR coalesce(c.follows_source, false),  -- so do the parts of what follows one
-       CASE WHEN :in_trash THEN now() ELSE c.deleted_at END, coalesce(v.lineage_id, :id), c.id,
-       coalesce(v.latest + 1, 1), v.present, coalesce(c.uploaded_by, nullif(:actor::text, i.user_id))
+SELECT i.user_id, i.id, :id, :name, :mime_type, :sha256, :size, :source, :shown_source, :status, :follows_source::boolean,
+       CASE WHEN :in_trash THEN now() ELSE :deleted_at::timestamptz END, :lineage_id, :container_id, :version, :superseded_by,
+       coalesce(:uploaded_by::text, nullif(:actor::text, i.user_id))
 FROM indexes i
-LEFT JOIN documents c ON c.user_id = i.user_id AND c.id = :container_id AND is_within(c.index_id, :within)
-LEFT JOIN LATERAL (
-    SELECT d.lineage_id, max(d.version) AS latest, (array_agg(d.id) FILTER (WHERE d.superseded_by IS NULL))[1] AS present
-    FROM documents r JOIN documents d ON d.user_id = r.user_id AND d.lineage_id = r.lineage_id
-    WHERE r.user_id = i.user_id AND r.index_id = i.id AND r.id = :replaces AND r.deleted_at IS NULL
-    GROUP BY d.lineage_id
-) AS v ON true
-WHERE i.user_id = :user_id AND i.id = :index_id AND is_within(i.id, :within) AND (:container_id::uuid IS NULL OR c.id IS NOT NULL)
+WHERE i.user_id = :user_id AND i.id = :index_id AND is_within(i.id, :within)
   AND (:quota_bytes::bigint IS NULL
        OR (SELECT coalesce(sum(d.size), 0) FROM documents d WHERE d.user_id = :user_id) + :size <= :quota_bytes::bigint)
-  AND (:follows_source OR c.follows_source IS TRUE OR NOT EXISTS (
+  AND (:follows_source::boolean OR NOT EXISTS (
       SELECT 1 FROM documents d
       WHERE d.user_id = :user_id AND d.index_id = :index_id AND d.sha256 = :sha256))
 ON CONFLICT DO NOTHING
@@ -35,7 +44,7 @@ RETURNING *;
 INSERT INTO upload_keys (user_id, key, document_id)
 SELECT d.user_id, upload_key(:asker, :key), d.id
 FROM documents d
-WHERE d.user_id = :user_id AND d.id = :id AND in_sight(d, :within, :with_trash)
+WHERE d.user_id = :user_id AND d.id = :id AND in_sight(d.index_id, d.deleted_at, :within, :with_trash)
 ON CONFLICT (user_id, key) DO NOTHING
 RETURNING key;
 
@@ -49,7 +58,7 @@ ORDER BY deleted_at DESC NULLS FIRST, superseded_by NULLS FIRST, number
 LIMIT 1;
 
 -- name: get
-SELECT * FROM documents d WHERE user_id = :user_id AND id = :document_id AND in_sight(d, :within, :with_trash);
+SELECT * FROM documents d WHERE user_id = :user_id AND id = :document_id AND in_sight(d.index_id, d.deleted_at, :within, :with_trash);
 
 -- name: list
 -- Without `pages`, which can be thousands per document. Documents without the sort key come last.
@@ -57,8 +66,7 @@ SELECT user_id, id, index_id, name, mime_type, sha256, size, source, shown_sourc
        error_code, page_count, failed_pages, line_count, chunk_count, language, created_at, indexed_at, deleted_at, vector_count,
        pictures_waiting, completeness, note, container_id, lineage_id, version, superseded_by, author, dated, given_title,
        given_author, given_date, subject, given_subject, tags, disabled, parts, stage_started_at, stage_started_with, retry_after
-FROM documents_listed(:user_id, :index_id, :within, :with_trash, :document_ids, :mime_types, :sources, :source_prefix, :added_after,
-                      :added_before, :tags, :author, :dated_after, :dated_before, :search, :status, :disabled, :in_trash) d
+FROM {documents_listed} d
 CROSS JOIN LATERAL (
     SELECT CASE :order_by
                WHEN 'name' THEN lower(d.name)
@@ -66,10 +74,10 @@ CROSS JOIN LATERAL (
                WHEN 'author' THEN lower(coalesce(d.given_author, d.author))
                WHEN 'kind' THEN d.mime_type
                WHEN 'status' THEN CASE WHEN d.disabled THEN 'disabled' ELSE d.status END
-               WHEN 'tags' THEN lower(nullif(array_to_string(d.tags, ' '), ''))
+               WHEN 'tags' THEN lower(nullif(joined_tags(d.tags), ''))
            END AS words,
            CASE :order_by
-               WHEN 'added' THEN extract(epoch FROM coalesce(d.deleted_at, d.created_at))
+               WHEN 'added' THEN extract(epoch FROM coalesce(d.deleted_at, d.created_at) - timestamptz 'epoch')
                WHEN 'dated' THEN extract(epoch FROM coalesce(d.given_date, d.dated))
                WHEN 'pages' THEN d.page_count
                WHEN 'chunks' THEN d.chunk_count
@@ -83,14 +91,12 @@ LIMIT :limit::bigint OFFSET :offset::bigint;
 
 -- name: ids
 SELECT id
-FROM documents_listed(:user_id, :index_id, :within, :with_trash, :document_ids, :mime_types, :sources, :source_prefix, :added_after,
-                      :added_before, :tags, :author, :dated_after, :dated_before, :search, :status, :disabled, :in_trash) d
+FROM {documents_listed} d
 ORDER BY number DESC;
 
 -- name: count
 SELECT count(*) AS documents
-FROM documents_listed(:user_id, :index_id, :within, :with_trash, :document_ids, :mime_types, :sources, :source_prefix, :added_after,
-                      :added_before, :tags, :author, :dated_after, :dated_before, :search, :status, :disabled, :in_trash) d;
+FROM {documents_listed} d;
 
 -- name: page_labels
 -- Page counts, and the printed labels of the requested pages where they differ from the numbers.
@@ -101,18 +107,19 @@ SELECT d.id, d.page_count,
         WHERE page.document_id = d.id AND (info ->> 'number')::int = page.number
           AND info ->> 'label' NOT IN ('', info ->> 'number')) AS labels
 FROM documents d
-WHERE d.user_id = :user_id AND d.id = ANY (:document_ids::uuid[]) AND in_sight(d, :within, :with_trash);
+WHERE d.user_id = :user_id AND d.id = ANY (:document_ids::uuid[]) AND in_sight(d.index_id, d.deleted_at, :within, :with_trash);
 
 -- name: languages
 SELECT id, language FROM documents d
-WHERE user_id = :user_id AND id = ANY (:ids::uuid[]) AND in_sight(d, :within, :with_trash);
+WHERE user_id = :user_id AND id = ANY (:ids::uuid[]) AND in_sight(d.index_id, d.deleted_at, :within, :with_trash);
 
 -- name: update_progress
 -- Also in the trash, from which it may be restored. Does nothing if the document is no longer being read.
 UPDATE documents
-SET stage_started_at = CASE WHEN status = :status AND progress_done <= :done THEN stage_started_at ELSE clock_timestamp() END,
+SET stage_started_at = CASE WHEN status = :status AND progress_done <= :done THEN stage_started_at ELSE clock.at END,
     stage_started_with = CASE WHEN status = :status AND progress_done <= :done THEN stage_started_with ELSE :done END,
     status = :status, progress_done = :done, progress_total = :total, error = NULL, error_code = NULL
+FROM (SELECT now() AS at) AS clock
 WHERE user_id = :user_id AND id = :document_id AND status IN ('queued', 'parsing', 'embedding')
 RETURNING id;
 
@@ -139,7 +146,7 @@ RETURNING *;
 WITH wanted AS MATERIALIZED (
     SELECT d.id
     FROM documents d
-    WHERE d.user_id = :user_id AND d.deleted_at IS NULL AND in_sight(d, :within, :with_trash)
+    WHERE d.user_id = :user_id AND d.deleted_at IS NULL AND in_sight(d.index_id, d.deleted_at, :within, :with_trash)
       AND (d.id = ANY (:ids::uuid[]) OR d.lineage_id IN (
           SELECT c.lineage_id FROM documents c
           WHERE c.user_id = :user_id AND c.id = ANY (:ids::uuid[]) AND c.superseded_by IS NULL))
@@ -154,11 +161,11 @@ WITH wanted AS MATERIALIZED (
 SELECT id FROM gone WHERE id = ANY (:ids::uuid[]);
 
 -- name: restore
--- Versions that were trashed together are restored together. Returns the time of deletion of each.
+-- Versions that were trashed together are restored together. Returns the time of deletion of each, and whether it was asked for.
 WITH wanted AS MATERIALIZED (
     SELECT d.id, d.deleted_at
     FROM documents d
-    WHERE d.user_id = :user_id AND in_sight(d, :within, :with_trash) AND (d.lineage_id, d.deleted_at) IN (
+    WHERE d.user_id = :user_id AND in_sight(d.index_id, d.deleted_at, :within, :with_trash) AND (d.lineage_id, d.deleted_at) IN (
         SELECT o.lineage_id, o.deleted_at FROM documents o WHERE o.user_id = :user_id AND o.id = ANY (:ids::uuid[]))
     ORDER BY d.lineage_id, d.version DESC
     FOR NO KEY UPDATE
@@ -168,26 +175,28 @@ WITH wanted AS MATERIALIZED (
     WHERE d.user_id = :user_id AND d.id = wanted.id
     RETURNING d.id, wanted.deleted_at AS was_deleted_at
 )
-SELECT id, was_deleted_at FROM back WHERE id = ANY (:ids::uuid[]);
+SELECT id, was_deleted_at, id = ANY (:ids::uuid[]) AS is_asked FROM back;
 
--- name: purge
--- The current version takes all others along. Versions that name a deleted one then name the one after it.
-WITH gone AS (
-    DELETE FROM documents d
-    WHERE d.user_id = :user_id
-      AND (d.id = ANY (:ids::uuid[]) AND d.deleted_at IS NOT NULL OR d.lineage_id IN (
-          SELECT c.lineage_id FROM documents c
-          WHERE c.user_id = :user_id AND c.id = ANY (:ids::uuid[]) AND c.superseded_by IS NULL
-            AND c.deleted_at IS NOT NULL))
-    RETURNING d.user_id, d.id, d.number, d.name, d.superseded_by
-), mended AS (
-    UPDATE documents d SET superseded_by = gone.superseded_by
-    FROM gone
-    WHERE d.user_id = :user_id AND d.superseded_by = gone.id AND d.id NOT IN (SELECT g.id FROM gone g)
-      AND gone.superseded_by IS NOT NULL
-)
-SELECT g.id, g.number, g.name, r.rows, r.chunks, r.vectors
-FROM gone g, LATERAL rows_of_document(g.user_id, g.id, g.number) AS r;
+-- name: to_purge
+-- The current version takes all others along.
+SELECT d.id, d.number, d.name
+FROM documents d
+WHERE d.user_id = :user_id
+  AND (d.id = ANY (:ids::uuid[]) AND d.deleted_at IS NOT NULL OR d.lineage_id IN (
+      SELECT c.lineage_id FROM documents c
+      WHERE c.user_id = :user_id AND c.id = ANY (:ids::uuid[]) AND c.superseded_by IS NULL AND c.deleted_at IS NOT NULL))
+ORDER BY d.lineage_id, d.version DESC
+FOR UPDATE;
+
+-- name: skip_purged
+-- Versions that name a document that is to be deleted then name the one after it.
+UPDATE documents d SET superseded_by = gone.superseded_by
+FROM documents gone
+WHERE d.user_id = :user_id AND gone.user_id = :user_id AND gone.id = ANY (:ids::uuid[]) AND d.superseded_by = gone.id
+  AND d.id <> ALL (:ids::uuid[]) AND gone.superseded_by IS NOT NULL;
+
+-- name: take_over
+SELECT take_over(:user_id, :ids::uuid[], :within::uuid);
 
 -- name: edit
 -- The user's values are stored beside those of the file, which apply again when the user's are removed.
@@ -197,7 +206,7 @@ SET name = coalesce(:name, name), tags = coalesce(:tags::text[], tags), disabled
     given_author = CASE WHEN :sets_author THEN :author ELSE given_author END,
     given_subject = CASE WHEN :sets_subject THEN :subject::jsonb ELSE given_subject END,
     given_date = CASE WHEN :sets_dated THEN :dated::date ELSE given_date END
-WHERE user_id = :user_id AND id = :document_id AND in_sight(d, :within, :with_trash)
+WHERE user_id = :user_id AND id = :document_id AND in_sight(d.index_id, d.deleted_at, :within, :with_trash)
 RETURNING *;
 
 -- name: tag
@@ -213,7 +222,7 @@ SET tags = ARRAY(
     ) AS kept
     ORDER BY kept.place
 )
-WHERE user_id = :user_id AND id = ANY (:ids::uuid[]) AND in_sight(d, :within, :with_trash)
+WHERE user_id = :user_id AND id = ANY (:ids::uuid[]) AND in_sight(d.index_id, d.deleted_at, :within, :with_trash)
 RETURNING id;
 
 -- name: tags
@@ -226,25 +235,24 @@ ORDER BY lower(tag);
 
 -- name: names
 SELECT name, given_title FROM documents d
-WHERE user_id = :user_id AND id = :document_id AND in_sight(d, :within, :with_trash);
+WHERE user_id = :user_id AND id = :document_id AND in_sight(d.index_id, d.deleted_at, :within, :with_trash);
 
 -- name: subjects
 -- What the documents of a scope are called and about, without the rest of their rows: every question is compared with it.
 SELECT d.id, d.name, coalesce(d.given_title, d.title) AS title, coalesce(d.given_subject, d.subject, '{}') AS subject
-FROM documents_in_scope(:user_id, only_within(:index_id, :within), :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
-                        :tags, :author, :dated_after, :dated_before) scope
+FROM {documents_in_scope} scope
 JOIN documents d ON d.user_id = :user_id AND d.id = scope.id
 WHERE scope.chunk_count > 0
 ORDER BY d.number DESC;
 
 -- name: key_facts
 SELECT key_facts FROM documents d
-WHERE user_id = :user_id AND id = :document_id AND in_sight(d, :within, :with_trash);
+WHERE user_id = :user_id AND id = :document_id AND in_sight(d.index_id, d.deleted_at, :within, :with_trash);
 
 -- name: keep_key_facts
 -- Only of the reading that they were chosen from.
 UPDATE documents d SET key_facts = :key_facts::jsonb
-WHERE user_id = :user_id AND id = :document_id AND in_sight(d, :within, :with_trash)
+WHERE user_id = :user_id AND id = :document_id AND in_sight(d.index_id, d.deleted_at, :within, :with_trash)
   AND indexed_at IS NOT DISTINCT FROM :indexed_at::timestamptz
 RETURNING id;
 
@@ -268,45 +276,47 @@ UPDATE documents d
 SET status = CASE WHEN only_vectors THEN 'embedding' ELSE 'queued' END,
     progress_done = CASE WHEN only_vectors THEN vector_count ELSE 0 END,
     progress_total = CASE WHEN only_vectors THEN chunk_count ELSE 0 END,
-    stage_started_at = clock_timestamp(), stage_started_with = CASE WHEN only_vectors THEN vector_count ELSE 0 END,
+    stage_started_at = now(), stage_started_with = CASE WHEN only_vectors THEN vector_count ELSE 0 END,
     error = NULL, error_code = NULL, attempts = 0, retry_after = NULL,
     renewing = renewing OR chunk_count > 0 AND vector_count = chunk_count
 FROM (
     SELECT user_id, id, vector_count < chunk_count AND NOT renewing AND NOT partial AS only_vectors FROM documents
 ) AS how
 WHERE d.user_id = :user_id AND d.id = :document_id AND how.user_id = d.user_id AND how.id = d.id
-  AND d.deleted_at IS NULL AND d.status NOT IN ('queued', 'parsing', 'embedding') AND in_sight(d, :within, :with_trash)
+  AND d.deleted_at IS NULL AND d.status NOT IN ('queued', 'parsing', 'embedding') AND in_sight(d.index_id, d.deleted_at, :within, :with_trash)
 RETURNING d.*;
 
 -- name: enqueue
 -- A document that waits for a retry is tried at once.
 UPDATE documents d
-SET queued_at = coalesce(queued_at, clock_timestamp()), attempts = CASE WHEN retry_after IS NULL THEN attempts ELSE 0 END,
+SET queued_at = coalesce(queued_at, clock.at), attempts = CASE WHEN retry_after IS NULL THEN attempts ELSE 0 END,
     retry_after = NULL, error = NULL, error_code = NULL
-WHERE user_id = :user_id AND id = :document_id AND in_sight(d, :within, :with_trash)
-RETURNING *;
+FROM (SELECT now() AS at) AS clock
+WHERE user_id = :user_id AND id = :document_id AND in_sight(d.index_id, d.deleted_at, :within, :with_trash)
+RETURNING d.*;
 
 -- name: postpone
 -- It stays in its lane, with the reason for waiting. A cancelled or finished document stays so.
 UPDATE documents
 SET status = CASE WHEN lane_of(renewing, status, chunk_count) = 'embedding' THEN status ELSE 'queued' END,
-    error = :message, error_code = :code, queued_at = coalesce(queued_at, clock_timestamp()),
-    retry_after = clock_timestamp() + make_interval(secs => (:pauses::float8[])[attempts])
+    error = :message, error_code = :code, queued_at = coalesce(queued_at, clock.at),
+    retry_after = seconds_after(clock.at, (:pauses::float8[])[attempts])
+FROM (SELECT now() AS at) AS clock
 WHERE user_id = :user_id AND id = :document_id AND status IN ('queued', 'parsing', 'embedding')
 RETURNING id;
 
 -- name: present
 SELECT *
 FROM documents d
-WHERE user_id = :user_id AND id = :document_id AND deleted_at IS NULL AND in_sight(d, :within, :with_trash);
+WHERE user_id = :user_id AND id = :document_id AND deleted_at IS NULL AND in_sight(d.index_id, d.deleted_at, :within, :with_trash);
 
 -- name: give_up_pictures
-UPDATE documents SET pictures_waiting = false, attempts = 0, retry_after = NULL, note = concat_ws(chr(10), note, :note::text)
+UPDATE documents SET pictures_waiting = false, attempts = 0, retry_after = NULL, note = coalesce(note || chr(10), '') || :note::text
 WHERE user_id = :user_id AND id = :document_id;
 
 -- name: set_trace
 UPDATE documents d SET trace_parent = :traceparent
-WHERE user_id = :user_id AND id = :document_id AND in_sight(d, :within, :with_trash)
+WHERE user_id = :user_id AND id = :document_id AND in_sight(d.index_id, d.deleted_at, :within, :with_trash)
 RETURNING id;
 
 -- name: trace

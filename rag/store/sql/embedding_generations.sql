@@ -14,16 +14,16 @@ ON CONFLICT (user_id, index_id, provider, model, dimensions) DO NOTHING;
 -- Vectors are added in order, so a document is complete if its last chunk has a vector.
 SELECT g.*, i.generation AS active, i.previous_generation AS previous, chunks.done, chunks.total
 FROM embedding_generations g
-JOIN indexes i ON i.user_id = g.user_id AND i.id = g.index_id
+JOIN indexes i ON i.user_id = :user_id AND i.id = g.index_id
 CROSS JOIN LATERAL (
     SELECT coalesce(sum(d.chunk_count), 0)::bigint AS total,
            coalesce(sum(d.chunk_count) FILTER (WHERE EXISTS (
-               SELECT FROM stored_chunks c
-               WHERE c.user_id = d.user_id AND c.document_id = d.id AND c.generation = g.generation
+               SELECT 1 FROM stored_chunks c
+               WHERE c.user_id = :user_id AND c.document_id = d.id AND c.generation = g.generation
                  AND c.ordinal = d.chunk_count - 1 AND c.embedding IS NOT NULL
            )), 0)::bigint AS done
     FROM documents d
-    WHERE d.user_id = g.user_id AND d.index_id = g.index_id
+    WHERE d.user_id = :user_id AND d.index_id = g.index_id
 ) AS chunks
 WHERE g.user_id = :user_id AND g.index_id = :index_id
 ORDER BY g.generation;
@@ -33,7 +33,7 @@ ORDER BY g.generation;
 SELECT d.id
 FROM documents d
 WHERE d.user_id = :user_id AND d.index_id = :index_id AND d.chunk_count > 0 AND NOT EXISTS (
-    SELECT FROM {chunks} c
+    SELECT 1 FROM {chunks} c
     WHERE c.user_id = d.user_id AND c.document_id = d.id AND c.generation = :generation
       AND c.ordinal = d.chunk_count - 1 AND c.embedding IS NOT NULL
 )

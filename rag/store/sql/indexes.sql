@@ -59,16 +59,18 @@ FROM indexes CROSS JOIN LATERAL jsonb_each(followed) AS kept (folder, request)
 WHERE user_id = :user_id AND id = :index_id
 ORDER BY kept.folder;
 
+-- name: lock
+-- No document is added until the end of the transaction.
+SELECT id FROM indexes WHERE user_id = :user_id AND id = :index_id FOR UPDATE;
+
 -- name: delete
 DELETE FROM indexes WHERE user_id = :user_id AND id = :index_id RETURNING id;
 
 -- name: stats
 -- Counts current versions; bytes of all versions.
 SELECT count(*) FILTER (WHERE is_live) AS documents,
-       count(*) FILTER (WHERE deleted_at IS NOT NULL AND (superseded_by IS NULL OR NOT went_along(d)))
-           AS documents_in_trash,
-       count(*) FILTER (WHERE status = 'failed' AND deleted_at IS NULL AND (superseded_by IS NULL OR is_to_take_over(d)))
-           AS failed_documents,
+       count(*) FILTER (WHERE deleted_at IS NOT NULL AND is_listed) AS documents_in_trash,
+       count(*) FILTER (WHERE deleted_at IS NULL AND status = 'failed' AND is_listed) AS failed_documents,
        coalesce(sum(page_count) FILTER (WHERE is_live), 0)::bigint AS pages,
        coalesce(sum(chunk_count) FILTER (WHERE is_live), 0)::bigint AS chunks,
        coalesce(sum(char_count) FILTER (WHERE is_live), 0)::bigint AS characters,
@@ -76,8 +78,12 @@ SELECT count(*) FILTER (WHERE is_live) AS documents,
        coalesce(sum(size), 0)::bigint AS file_bytes,
        coalesce(sum(chunk_count), 0)::bigint AS stored_chunks,
        coalesce(sum(lexeme_count), 0)::bigint AS stored_lexemes
-FROM documents d CROSS JOIN LATERAL (SELECT d.deleted_at IS NULL AND d.superseded_by IS NULL AS is_live) AS state
-WHERE user_id = :user_id AND index_id = :index_id AND in_sight(d, :within, :with_trash);
+FROM (
+    SELECT d.*, d.deleted_at IS NULL AND d.superseded_by IS NULL AS is_live,
+           d.superseded_by IS NULL OR CASE WHEN d.deleted_at IS NULL THEN {is_to_take_over} ELSE NOT {went_along} END AS is_listed
+    FROM documents d
+    WHERE d.user_id = :user_id AND d.index_id = :index_id AND in_sight(d.index_id, d.deleted_at, :within, :with_trash)
+) AS found;
 
 -- name: languages
 SELECT language, sum(chunk_count)::bigint AS chunks
@@ -103,7 +109,7 @@ WITH live AS (
       AND deleted_at IS NULL AND superseded_by IS NULL AND status = 'ready' AND page_count > 0
 ), covered AS MATERIALIZED (
     SELECT DISTINCT c.document_id, page
-    FROM live JOIN document_chunks c ON c.user_id = live.user_id AND c.document_id = live.id
+    FROM live JOIN document_chunks c ON c.user_id = :user_id AND c.document_id = live.id
     CROSS JOIN LATERAL generate_series(c.page_number, c.page_end) AS page
 ), worst AS (
     SELECT live.id, live.name, live.page_count, live.page_count - coalesce(counted.pages, 0) AS wordless
@@ -131,7 +137,7 @@ WITH live AS (
     SELECT d.*
     FROM documents d
     WHERE d.user_id = :user_id AND d.index_id = :index_id AND is_within(d.index_id, :within) AND d.deleted_at IS NULL
-      AND (d.superseded_by IS NULL OR is_to_take_over(d)) AND d.status IN ('ready', 'failed', 'needs_password')
+      AND (d.superseded_by IS NULL OR {is_to_take_over}) AND d.status IN ('ready', 'failed', 'needs_password')
 ), found AS (
     SELECT kind, id AS document_id, name, error, failed_pages, chunk_count - vector_count AS missing_vectors, completeness
     FROM live CROSS JOIN LATERAL (VALUES

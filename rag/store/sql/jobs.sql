@@ -18,11 +18,11 @@ LIMIT :limit::bigint OFFSET :offset::bigint;
 -- name: start
 -- Continues where it stopped. A job whose worker died is left alone before the third attempt, and longer after that.
 UPDATE jobs
-SET status = 'running', started_at = coalesce(started_at, clock_timestamp()), attempts = attempts + 1,
-    error = NULL, error_code = NULL,
-    retry_after = clock_timestamp() + make_interval(secs => (:pauses::float8[])[attempts])
+SET status = 'running', started_at = coalesce(started_at, clock.at), attempts = attempts + 1,
+    error = NULL, error_code = NULL, retry_after = seconds_after(clock.at, (:pauses::float8[])[attempts])
+FROM (SELECT now() AS at) AS clock
 WHERE user_id = :user_id AND id = :job_id AND status IN ('queued', 'running')
-RETURNING *;
+RETURNING jobs.*;
 
 -- name: steps
 SELECT step, outcome FROM job_steps WHERE user_id = :user_id AND job_id = :job_id;
@@ -51,11 +51,11 @@ RETURNING id;
 
 -- name: finish
 WITH ended AS (
-    UPDATE jobs SET status = 'done', result = :result, retry_after = NULL, finished_at = clock_timestamp()
+    UPDATE jobs SET status = 'done', result = :result, retry_after = NULL, finished_at = now()
     WHERE user_id = :user_id AND id = :job_id AND status = 'running'
     RETURNING user_id, id
 ), gone AS (
-    DELETE FROM job_steps s USING ended e WHERE s.user_id = e.user_id AND s.job_id = e.id
+    DELETE FROM job_steps s USING ended e WHERE s.user_id = :user_id AND s.job_id = e.id
 )
 SELECT id FROM ended;
 
@@ -63,11 +63,11 @@ SELECT id FROM ended;
 -- As failed or cancelled.
 WITH ended AS (
     UPDATE jobs
-    SET status = :status, error_code = :code, error = :message, retry_after = NULL, finished_at = clock_timestamp()
+    SET status = :status, error_code = :code, error = :message, retry_after = NULL, finished_at = now()
     WHERE user_id = :user_id AND id = :job_id AND status IN ('queued', 'running')
     RETURNING user_id, id
 ), gone AS (
-    DELETE FROM job_steps s USING ended e WHERE s.user_id = e.user_id AND s.job_id = e.id
+    DELETE FROM job_steps s USING ended e WHERE s.user_id = :user_id AND s.job_id = e.id
 )
 SELECT id FROM ended;
 
@@ -75,7 +75,8 @@ SELECT id FROM ended;
 -- Continues later, with the reason for waiting.
 UPDATE jobs
 SET status = 'queued', error_code = :code, error = :message, attempts = greatest(attempts, 1),
-    retry_after = clock_timestamp() + make_interval(secs => (:pauses::float8[])[greatest(attempts, 1)])
+    retry_after = seconds_after(clock.at, (:pauses::float8[])[greatest(attempts, 1)])
+FROM (SELECT now() AS at) AS clock
 WHERE user_id = :user_id AND id = :job_id AND status = 'running' AND attempts < :most::int
 RETURNING id;
 
@@ -87,7 +88,7 @@ RETURNING id;
 
 -- name: give_way
 -- Does not count as an attempt; the time of yielding decides whose turn is next.
-UPDATE jobs SET attempts = greatest(attempts - 1, 0), retry_after = clock_timestamp()
+UPDATE jobs SET attempts = greatest(attempts - 1, 0), retry_after = now()
 WHERE user_id = :user_id AND id = :job_id AND status = 'running'
 RETURNING id;
 
@@ -100,13 +101,13 @@ WITH others AS (
     WHERE status IN ('queued', 'running') AND user_id <> :user_id
     GROUP BY user_id
 )
-SELECT EXISTS (SELECT FROM others WHERE is_waiting AND NOT is_served) AS waiting;
+SELECT EXISTS (SELECT 1 FROM others WHERE is_waiting AND NOT is_served) AS waiting;
 
 -- name: next
 -- Of a user's jobs those that were started come first, then the one that is due first: its creation time plus a delay
 -- by size. A user's second job comes after the first of every other user; users are ordered by when their last job
 -- started or yielded. Returns nothing of what the jobs ask.
-WITH waiting AS (
+WITH waiting AS MATERIALIZED (
     SELECT user_id, id, kind, index_name, status, retry_after,
            created_at + make_interval(secs => least(:most_seconds::float8, CASE
                WHEN kind = 'matrix' THEN question_count * :seconds_per_question::float8
@@ -114,10 +115,10 @@ WITH waiting AS (
            END)) AS due
     FROM jobs
     WHERE status IN ('queued', 'running') AND (retry_after IS NULL OR retry_after <= clock_timestamp())
-), served AS (
-    SELECT u.user_id,
-           greatest((SELECT max(j.started_at) FROM jobs j WHERE j.user_id = u.user_id), u.gave_way_at) AS served_at
-    FROM (SELECT user_id, max(retry_after) AS gave_way_at FROM waiting GROUP BY user_id) AS u
+), served AS MATERIALIZED (
+    SELECT j.user_id, greatest(max(j.started_at), max(w.gave_way_at)) AS served_at
+    FROM jobs j JOIN (SELECT user_id, max(retry_after) AS gave_way_at FROM waiting GROUP BY user_id) AS w ON w.user_id = j.user_id
+    GROUP BY j.user_id
 )
 SELECT user_id, id, kind, index_name
 FROM waiting JOIN served USING (user_id)

@@ -7,8 +7,7 @@ SELECT scope.language,
        string_agg(int8send(scope.lexeme_count), '') AS lexeme_counts,
        (SELECT dimensions FROM indexes WHERE user_id = :user_id AND id = :index_id) AS dimensions,
        (SELECT generation FROM indexes WHERE user_id = :user_id AND id = :index_id) AS generation
-FROM documents_in_scope(:user_id, only_within(:index_id, :within), :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
-                        :tags, :author, :dated_after, :dated_before) scope
+FROM {documents_in_scope} scope
 WHERE scope.chunk_count > 0
 GROUP BY scope.language
 ORDER BY scope.language;
@@ -67,8 +66,7 @@ WHERE p.user_id = :user_id
 -- name: containing
 -- The chunks in scope with the required words, as big endian bytes: document number and ordinal.
 SELECT string_agg(int8send((scope.number::bigint << 32) | c.ordinal), '') AS chunks
-FROM documents_in_scope(:user_id, only_within(:index_id, :within), :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
-                        :tags, :author, :dated_after, :dated_before) scope
+FROM {documents_in_scope} scope
 JOIN {chunks} c ON c.user_id = :user_id AND c.document_id = scope.id AND c.generation = :generation
 WHERE (:must_all::text[] IS NULL OR c.text ~* ALL (:must_all::text[]))
   AND (:must_any::text[] IS NULL OR c.text ~* ANY (:must_any::text[]));
@@ -76,8 +74,7 @@ WHERE (:must_all::text[] IS NULL OR c.text ~* ALL (:must_all::text[]))
 -- name: chunks
 SELECT best.place, c.chunk_id, c.document_id, c.page_number, c.embedding IS NOT NULL AS has_vector
 FROM unnest(:numbers::int[], :ordinals::int[]) WITH ORDINALITY AS best (number, ordinal, place)
-JOIN documents_in_scope(:user_id, only_within(:index_id, :within), :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
-                        :tags, :author, :dated_after, :dated_before) scope
+JOIN {documents_in_scope} scope
     ON scope.number = best.number AND scope.number = ANY (:numbers::int[])
 JOIN {chunks} c ON c.user_id = :user_id AND c.document_id = scope.id AND c.generation = :generation AND c.ordinal = best.ordinal
 ORDER BY best.place;
@@ -85,8 +82,7 @@ ORDER BY best.place;
 -- name: documents
 SELECT best.place, scope.id AS document_id
 FROM unnest(:numbers::int[]) WITH ORDINALITY AS best (number, place)
-JOIN documents_in_scope(:user_id, only_within(:index_id, :within), :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
-                        :tags, :author, :dated_after, :dated_before) scope
+JOIN {documents_in_scope} scope
     ON scope.number = best.number AND scope.number = ANY (:numbers::int[])
 ORDER BY best.place;
 
@@ -95,13 +91,12 @@ ORDER BY best.place;
 -- printed or in the file; without one the fifth page. "page #5" is the fifth page whatever its label.
 SELECT c.chunk_id, c.document_id, c.page_number, max(l.strength)::float8 AS strength,
        bool_and(c.embedding IS NOT NULL) AS has_vector
-FROM documents_in_scope(:user_id, only_within(:index_id, :within), :document_ids, :mime_types, :sources, :source_prefix, :added_after, :added_before,
-                        :tags, :author, :dated_after, :dated_before) scope
+FROM {documents_in_scope} scope
 JOIN unnest(:landmarks::text[]) AS asked (name) ON true
 JOIN landmarks l ON l.user_id = :user_id AND l.document_id = scope.id AND l.name = replace(asked.name, '#', '')
     AND CASE WHEN asked.name LIKE 'page #%' THEN l.name = 'page ' || l.page_number AND l.strength = 1
         ELSE l.name <> 'page ' || l.page_number OR NOT EXISTS (
-            SELECT FROM landmarks labelled JOIN documents d ON d.user_id = labelled.user_id AND d.id = labelled.document_id
+            SELECT 1 FROM landmarks labelled JOIN documents d ON d.user_id = labelled.user_id AND d.id = labelled.document_id
             WHERE labelled.user_id = :user_id AND labelled.document_id = l.document_id AND labelled.name = l.name
               AND labelled.page_number <> l.page_number
               AND d.pages -> (l.page_number - 1) ->> 'label' IS DISTINCT FROM l.page_number::text)

@@ -22,9 +22,9 @@ WITH edited AS (
     RETURNING *
 ), gone AS (
     DELETE FROM matrix_cells c USING edited m
-    WHERE c.user_id = m.user_id AND c.matrix_id = m.id
+    WHERE c.user_id = :user_id AND c.matrix_id = m.id
       AND (c.lineage_id <> ALL (m.lineage_ids)
-           OR NOT EXISTS (SELECT FROM jsonb_array_elements(m.questions) q WHERE question_key(q.value) = c.asked))
+           OR NOT EXISTS (SELECT 1 FROM jsonb_array_elements(m.questions) q WHERE question_key(q.value) = c.asked))
 )
 SELECT * FROM edited;
 
@@ -69,15 +69,15 @@ RETURNING asked;
 SELECT m.*
 FROM matrices m
 WHERE m.user_id = :user_id AND (:id::uuid IS NULL OR m.id = :id)
-  AND NOT EXISTS (SELECT FROM jobs j WHERE j.user_id = m.user_id AND j.id = m.job_id AND j.status = 'cancelled')
+  AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.user_id = :user_id AND j.id = m.job_id AND j.status = 'cancelled')
   AND EXISTS (
-      SELECT
+      SELECT 1
       FROM documents d CROSS JOIN jsonb_array_elements(m.questions) q
-      WHERE d.user_id = m.user_id AND d.lineage_id = ANY (m.lineage_ids)
+      WHERE d.user_id = :user_id AND d.lineage_id = ANY (m.lineage_ids)
         AND (:lineage_id::uuid IS NULL OR d.lineage_id = :lineage_id)
         AND d.superseded_by IS NULL AND d.deleted_at IS NULL AND d.status = 'ready'
         AND NOT EXISTS (
-            SELECT FROM matrix_cells c
-            WHERE c.user_id = m.user_id AND c.matrix_id = m.id AND c.lineage_id = d.lineage_id
+            SELECT 1 FROM matrix_cells c
+            WHERE c.user_id = :user_id AND c.matrix_id = m.id AND c.lineage_id = d.lineage_id
               AND c.asked = question_key(q.value) AND c.sha256 = d.sha256))
 ORDER BY m.created_at, m.id;

@@ -4,23 +4,28 @@ SELECT pg_advisory_xact_lock(hashtextextended(:document_id::text, 3)) WHERE is_w
 
 -- name: draft
 INSERT INTO deletions (user_id, document_id, draft) VALUES (:user_id, :document_id, true)
-ON CONFLICT (user_id, document_id) DO UPDATE SET draft = true, created_at = now();
+ON CONFLICT (user_id, document_id) DO UPDATE SET draft = true, created_at = excluded.created_at;
 
 -- name: own
 DELETE FROM deletions f
 WHERE f.user_id = :user_id AND f.document_id = :document_id AND f.draft
-  AND EXISTS (SELECT FROM documents d WHERE d.user_id = f.user_id AND d.id = f.document_id AND is_within(d.index_id, :within))
+  AND EXISTS (SELECT 1 FROM documents d WHERE d.user_id = f.user_id AND d.id = f.document_id AND is_within(d.index_id, :within))
 RETURNING f.document_id;
+
+-- name: add
+-- Of purged documents.
+INSERT INTO deletions (user_id, document_id) SELECT :user_id, id FROM unnest(:ids::uuid[]) AS gone (id)
+ON CONFLICT (user_id, document_id) DO UPDATE SET draft = false, created_at = excluded.created_at;
 
 -- name: take
 DELETE FROM deletions WHERE user_id = :user_id AND document_id = :document_id RETURNING document_id;
 
 -- name: is_owned
-SELECT EXISTS (SELECT FROM documents WHERE user_id = :user_id AND id = :document_id) AS owned;
+SELECT EXISTS (SELECT 1 FROM documents WHERE user_id = :user_id AND id = :document_id) AS owned;
 
 -- name: is_due
 SELECT EXISTS (
-    SELECT FROM deletions
+    SELECT 1 FROM deletions
     WHERE user_id = :user_id AND document_id = :document_id
       AND created_at <= now() - CASE WHEN draft THEN :older_than::interval ELSE least(:older_than::interval, :patience::interval) END
 ) AS due;
@@ -42,11 +47,31 @@ UNION ALL
 SELECT user_id FROM deletions WHERE document_id = :document_id;
 
 -- name: count
--- What is left of deleted documents.
-SELECT coalesce(sum(r.rows), 0)::bigint AS rows, coalesce(sum(r.chunks), 0)::bigint AS chunks,
-       coalesce(sum(r.vectors), 0)::bigint AS vectors
-FROM unnest(:ids::uuid[], :numbers::int[]) AS d (id, number),
-     LATERAL rows_of_document(:user_id::text, d.id, d.number) AS r;
+-- The rows of documents in all tables, and of these their chunks, and their vectors.
+SELECT chunks.chunks + (SELECT count(*) FROM documents WHERE user_id = :user_id AND id = ANY (:ids::uuid[]))
+       + (SELECT count(*) FROM postings WHERE user_id = :user_id AND document_number = ANY (:numbers::int[]))
+       + (SELECT count(*) FROM landmarks WHERE user_id = :user_id AND document_id = ANY (:ids::uuid[]))
+       + (SELECT count(*) FROM upload_keys WHERE user_id = :user_id AND document_id = ANY (:ids::uuid[])) AS rows,
+       chunks.chunks, chunks.vectors
+FROM (
+    SELECT count(*) AS chunks, count(c.embedding) AS vectors
+    FROM document_chunks c
+    WHERE c.user_id = :user_id AND c.document_id = ANY (:ids::uuid[])
+) AS chunks;
+
+-- name: of_index
+SELECT id, number FROM documents WHERE user_id = :user_id AND index_id = :index_id;
+
+-- name: delete_postings
+DELETE FROM postings WHERE user_id = :user_id AND document_number = ANY (:numbers::int[]);
+
+-- name: delete_annotations
+-- Those of other users on documents that are gone. In a transaction of its own: Citus lets one role write in a transaction.
+-- Shared collections may do this too; it restricts nothing.
+SELECT delete_annotations(:user_id, :ids::uuid[]) WHERE is_within(:within::uuid, :within);
+
+-- name: delete_documents
+DELETE FROM documents WHERE user_id = :user_id AND id = ANY (:ids::uuid[]);
 
 -- name: alone
 -- Whether no other process cleans up, while the connection lives.

@@ -7,7 +7,7 @@ WITH admitted AS (
     WHERE r.used_until <= now() + make_interval(secs => 60 - :share)
     RETURNING who
 )
-SELECT CASE WHEN EXISTS (SELECT FROM admitted) THEN 0 ELSE greatest(0.001, (
+SELECT CASE WHEN EXISTS (SELECT 1 FROM admitted) THEN 0 ELSE greatest(0.001, (
     SELECT extract(epoch FROM used_until - now())::float8 + :share - 60 FROM request_rates WHERE who = :who
 )) END::float8 AS wait;
 

@@ -59,7 +59,7 @@ SELECT current_user::text AS name;
 SELECT protect(c.oid)
 FROM pg_class c
 WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND c.relname = ANY (:tables::text[])
-  AND EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'user_id' AND NOT a.attisdropped);
+  AND EXISTS (SELECT 1 FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'user_id' AND NOT a.attisdropped);
 
 -- name: protect_chunks
 SELECT protect_chunks();
@@ -80,7 +80,7 @@ BEGIN
         SELECT format('GRANT EXECUTE ON FUNCTION %s TO %I', f.signature, r.rolname)
         FROM pg_roles r, unnest(ARRAY[
             'add_chunk_table(int)', 'shared_with(text)', 'shared_collections(text)', 'shared_collection_of(text, uuid)',
-            'answers_shown_to(text)', 'turns_shown_to(text, uuid)', 'colleagues(text, boolean)']) AS f (signature)
+            'delete_annotations(text, uuid[])', 'answers_shown_to(text)', 'turns_shown_to(text, uuid)', 'colleagues(text, boolean)']) AS f (signature)
         WHERE r.rolname = 'pagelight_app' AND NOT has_function_privilege(r.oid, to_regprocedure(f.signature), 'EXECUTE')
         UNION ALL
         -- Whole tables without text of users. The audit log has names of documents and chats, which admins see when
@@ -132,8 +132,8 @@ END
 $$;
 
 -- name: bind
--- Until the end of the transaction.
-SELECT set_config('pagelight.user_id', :user_id, true);
+-- Until the end of the transaction. Citus passes on SET LOCAL to the other servers, but not set_config; it takes a literal.
+SET LOCAL pagelight.user_id = {user_id};
 
 -- name: state
 -- The role, and the tables with users' data that lack row-level security.
@@ -141,8 +141,8 @@ SELECT current_user::text AS role, coalesce(array_agg(c.relname::text ORDER BY c
 FROM pg_class c
 WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')
   AND (c.relname = ANY (:tables::text[]) OR c.relname ~ '^data_document_chunks_[0-9]+($|_)')
-  AND EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'user_id' AND NOT a.attisdropped)
-  AND NOT (c.relrowsecurity AND c.relforcerowsecurity AND EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid));
+  AND EXISTS (SELECT 1 FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'user_id' AND NOT a.attisdropped)
+  AND NOT (c.relrowsecurity AND c.relforcerowsecurity AND EXISTS (SELECT 1 FROM pg_policy p WHERE p.polrelid = c.oid));
 
 -- name: forced
 SELECT c.relname AS name

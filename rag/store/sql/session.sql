@@ -3,7 +3,10 @@
 -- continue until enough rows in scope are found. With an ef_search of 100 it misses one in ten of the true 100
 -- neighbours among 85,000 real vectors, with 400 one in sixty, with 1000 one in 250; it is also the number of codes
 -- that are compared.
-SELECT set_config('plan_cache_mode', 'force_custom_plan', false),
+-- Citus passes on what a transaction sets for itself, such as its user for row-level security; other servers take any
+-- setting with a dot.
+SELECT set_config('citus.propagate_set_commands', 'local', false),
+       set_config('plan_cache_mode', 'force_custom_plan', false),
        set_config('hnsw.iterative_scan', 'relaxed_order', false),
        set_config('hnsw.ef_search', '1000', false),
        set_config('ivfflat.iterative_scan', 'relaxed_order', false),

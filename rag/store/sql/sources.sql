@@ -26,15 +26,11 @@ JOIN documents d ON d.user_id = :user_id AND d.index_id = :index_id AND is_withi
 
 -- name: resolve
 -- As in a filter of sources, or by name or id.
-SELECT s.source, d.id
-FROM unnest(:sources::text[]) AS s (source)
-CROSS JOIN LATERAL (
-    SELECT id FROM documents_in_scope(:user_id, only_within(:index_id, :within), NULL, NULL, ARRAY[s.source], NULL)
-    UNION
-    SELECT id FROM documents
-    WHERE user_id = :user_id AND index_id = :index_id AND is_within(index_id, :within) AND deleted_at IS NULL
-      AND superseded_by IS NULL AND (name = s.source OR id::text = lower(s.source))
-) AS d;
+SELECT wanted.source, d.id
+FROM unnest(:sources::text[]) AS wanted (source)
+JOIN documents d ON d.user_id = :user_id AND d.index_id = :index_id AND is_within(d.index_id, :within) AND d.deleted_at IS NULL
+  AND d.superseded_by IS NULL
+  AND (d.name = wanted.source OR d.id::text = lower(wanted.source) OR NOT d.disabled AND {is_wanted_source});
 
 -- name: supersede
 -- In one statement: no search sees both or neither. Chats about the old documents are then about the new one. A
@@ -66,12 +62,12 @@ SELECT s.id, s.deleted_at AS was_deleted_at, s.thrown_away, ARRAY(SELECT id FROM
 SELECT d.*
 FROM upload_keys k JOIN documents d USING (user_id)
 WHERE k.user_id = :user_id AND k.key = upload_key(:asker, :key) AND d.id = k.document_id
-  AND in_sight(d, :within, :with_trash);
+  AND in_sight(d.index_id, d.deleted_at, :within, :with_trash);
 
 -- name: set_upload_key
 INSERT INTO upload_keys (user_id, key, document_id)
 SELECT d.user_id, upload_key(:asker, :key), d.id
 FROM documents d
-WHERE d.user_id = :user_id AND d.id = :document_id AND in_sight(d, :within, :with_trash)
-ON CONFLICT (user_id, key) DO UPDATE SET document_id = EXCLUDED.document_id, created_at = now()
+WHERE d.user_id = :user_id AND d.id = :document_id AND in_sight(d.index_id, d.deleted_at, :within, :with_trash)
+ON CONFLICT (user_id, key) DO UPDATE SET document_id = EXCLUDED.document_id, created_at = EXCLUDED.created_at
 RETURNING key;

@@ -72,22 +72,26 @@ ORDER BY since NULLS LAST, id
 LIMIT :limit;
 
 -- name: library
-SELECT (SELECT count(*) FROM (SELECT user_id FROM accounts UNION SELECT user_id FROM documents) AS known) AS users,
-       count(*) FILTER (WHERE deleted_at IS NULL) AS documents,
-       count(*) FILTER (WHERE deleted_at IS NOT NULL) AS in_trash,
-       count(*) FILTER (WHERE deleted_at IS NULL AND status = 'failed') AS failed,
-       coalesce(sum(page_count), 0)::bigint AS pages,
-       coalesce(sum(size), 0)::bigint AS original_bytes
-FROM documents;
+SELECT (SELECT count(*) FROM (SELECT user_id FROM accounts UNION SELECT user_id FROM documents) AS known) AS users, counted.*
+FROM (
+    SELECT count(*) FILTER (WHERE deleted_at IS NULL) AS documents,
+           count(*) FILTER (WHERE deleted_at IS NOT NULL) AS in_trash,
+           count(*) FILTER (WHERE deleted_at IS NULL AND status = 'failed') AS failed,
+           coalesce(sum(page_count), 0)::bigint AS pages,
+           coalesce(sum(size), 0)::bigint AS original_bytes
+    FROM documents
+) AS counted;
 
 -- name: indexes
-SELECT (SELECT count(*) FROM indexes) AS indexes,
-       coalesce(sum(chunk_count), 0)::bigint AS chunks,
-       coalesce(sum(chunk_count - vector_count) FILTER (WHERE status = 'ready'), 0)::bigint AS missing_vectors,
+SELECT (SELECT count(*) FROM indexes) AS indexes, counted.*,
        (SELECT coalesce(array_agg(c.relname::text ORDER BY c.relname), '{}')
         FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
         WHERE NOT i.indisvalid AND c.relnamespace = current_schema()::regnamespace) AS invalid
-FROM documents;
+FROM (
+    SELECT coalesce(sum(chunk_count), 0)::bigint AS chunks,
+           coalesce(sum(chunk_count - vector_count) FILTER (WHERE status = 'ready'), 0)::bigint AS missing_vectors
+    FROM documents
+) AS counted;
 
 -- name: counts
 SELECT name, code, count FROM work_counts ORDER BY name, code;

@@ -38,6 +38,6 @@ SET status = 'ready', vector_count = d.chunk_count, progress_done = d.chunk_coun
     error = NULL, error_code = NULL, attempts = 0, retry_after = NULL, queued_at = NULL, indexed_at = now()
 WHERE d.user_id = :user_id AND d.id = :document_id AND d.status = 'embedding' AND NOT d.renewing
   AND NOT EXISTS (
-      SELECT FROM {chunks} c
+      SELECT 1 FROM {chunks} c
       WHERE c.user_id = d.user_id AND c.document_id = d.id AND c.generation = :generation AND c.embedding IS NULL)
 RETURNING d.id;

@@ -107,4 +107,6 @@ def add_entry(
 def add_document_entries(database: UserDatabase, connection: Connection, action: str, ids: Iterable[uuid.UUID]) -> None:
     """Add an entry for each of some existing documents, in the transaction of the action."""
     if document_ids := [*ids]:
-        connection.execute(load("audit")["add_documents"], database.bind({"action": action, "ids": document_ids}))
+        asked = database.bind({"action": action, "ids": document_ids})
+        documents = connection.execute(load("audit")["documents"], asked).fetchone() or {}
+        connection.execute(load("audit")["add_documents"], asked | documents)

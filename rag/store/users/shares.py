@@ -26,7 +26,16 @@ from rag.store.library.indexes import to_index, unknown_index
 from rag.store.search.chunks import Chunks
 from rag.store.search.dense import DenseSearch
 from rag.store.server import named_queries
-from rag.store.server.database import UNKNOWN_ORIGIN, BoundStatement, Connection, Database, Queries, Row, UserDatabase
+from rag.store.server.database import (
+    UNKNOWN_ORIGIN,
+    Connection,
+    Database,
+    Queries,
+    Row,
+    Statement,
+    UserDatabase,
+    set_user,
+)
 from rag.store.users import audit_log
 
 
@@ -58,6 +67,8 @@ class Shares:
 
     def _write(self, query: str, action: str, **parameters: object) -> bool:
         with self._database.transaction() as connection:
+            if query == "share" and not self._queries.run(connection, "may_share", **parameters).fetchone():
+                return False
             for row in self._queries.run(connection, query, **parameters).fetchall():
                 details = {name: row[name] for name in ("grantee_kind", "grantee", "permission")}
                 subject = audit_log.Subject("index", str(row["index_id"]), row["name"])
@@ -123,7 +134,7 @@ class SharedDatabase(UserDatabase):
             permission = self._enter(connection)
             if permission == "write":
                 connection.execute(named_queries.load("shares")["hold"], self.bind({}))
-                connection.execute(*self._askers_entrance)
+                connection.execute(self._askers_entrance, prepare=False)
                 permission = self._enter(connection)  # it may have been withdrawn before it was locked
             if permission == "read":
                 connection.execute(named_queries.load("session")["read_only"])
@@ -133,7 +144,7 @@ class SharedDatabase(UserDatabase):
     @contextmanager
     def reading(self, *, in_snapshot: bool) -> Iterator[Connection]:
         """Run the block in a read-only transaction while the index is shared."""
-        mode: BoundStatement = (named_queries.load("session")["snapshot" if in_snapshot else "read_only"], {})
+        mode = named_queries.load("session")["snapshot" if in_snapshot else "read_only"]
         with self._database.transaction(first=[mode, self._askers_entrance]) as connection:
             self._enter(connection)
             with self._restricted(connection):
@@ -151,9 +162,9 @@ class SharedDatabase(UserDatabase):
             connection.cursor_factory = plain
 
     @property
-    def _askers_entrance(self) -> BoundStatement:
+    def _askers_entrance(self) -> Statement:
         """The statement that sets the asker as the transaction's user, who alone may see what is shared with them."""
-        return named_queries.load("row_security")["bind"], {"user_id": self.asker}
+        return set_user(self.asker)
 
     def _enter(self, connection: Connection) -> types.SharePermission:
         """Return the asker's permission, and make the transaction the owner's.
@@ -163,7 +174,7 @@ class SharedDatabase(UserDatabase):
         row = self._shared(connection)
         if row is None or row["user_id"] != self.user_id:
             raise unknown_index(self.index_id)
-        connection.execute(*self.user_statement)
+        connection.execute(self.user_statement, prepare=False)
         permission: types.SharePermission = row["permission"]
         self.may_write = permission == "write"
         return permission

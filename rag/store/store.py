@@ -30,7 +30,7 @@ from rag.store.library.indexes import Indexes, SavedFilters
 from rag.store.search.chunks import Chunks
 from rag.store.search.dense import DenseSearch
 from rag.store.search.embedding_generations import Generations
-from rag.store.server import database_roles, migrations, timeouts
+from rag.store.server import database_roles, distribution, migrations, timeouts
 from rag.store.server.database import UNKNOWN_ORIGIN, Database, UserDatabase, connect, store_errors
 from rag.store.server.read_replica import ReplicatedDatabase
 from rag.store.users import accounts
@@ -189,6 +189,15 @@ class Store:
     def row_security(self) -> database_roles.RowSecurity:
         """Return how the database itself keeps users apart."""
         return database_roles.row_security(self._database)
+
+    def distribution(self) -> types.Distribution | None:
+        """Return where the tables are in a Citus cluster; None if they are not distributed."""
+        return self._of_all_users.read(distribution.describe)
+
+    def distribute(self) -> types.Distribution:
+        """Distribute the tables over the nodes of a Citus cluster, see `distribution.distribute`. Raises StoreError."""
+        with connect(self._access.admin, renews=True) as connection:
+            return distribution.distribute(connection, migrations.tables())
 
     def health(self, seconds: float | None = None) -> Health:
         """Return the state of the database, within a timeout. Raises StoreUnavailableError."""

@@ -53,6 +53,23 @@ class DatabaseStatus(Model):
     is_embedded: bool = False
 
 
+class ClusterNode(Model):
+    """A server of a Citus cluster, with the shards of distributed tables on it and the bytes of all its tables."""
+
+    address: str
+    is_coordinator: bool
+    shards: int
+    bytes: int
+
+
+class Distribution(Model):
+    """Where the tables are in a Citus cluster: names of those whose rows are spread over its nodes, and of the rest."""
+
+    nodes: tuple[ClusterNode, ...]
+    distributed: tuple[str, ...]
+    on_coordinator: tuple[str, ...]
+
+
 class WorkerStatus(Model):
     """A worker with a heartbeat within the last half minute."""
 

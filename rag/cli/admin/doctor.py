@@ -65,19 +65,26 @@ Unconfirmed = Annotated[
     bool, typer.Option("--unconfirmed", help="With --fix, delete unknown files even if they are most of the storage.")
 ]
 
+Distribute = Annotated[
+    bool, typer.Option("--distribute", help="Distribute the tables over the nodes of a Citus cluster, by user.")
+]
 
-def doctor(fix: Fix = False, unconfirmed: Unconfirmed = False, as_json: AsJson = False) -> None:
+
+def doctor(
+    fix: Fix = False, unconfirmed: Unconfirmed = False, distribute: Distribute = False, as_json: AsJson = False
+) -> None:
     """Check that everything Pagelight needs is there, and say how to fix what is not.
 
     Keys are never printed. The exit code is 1 if something needed is broken. Nothing is changed without --fix, which
-    deletes files that belong to no document and are older than a day.
+    deletes files that belong to no document and are older than a day, or --distribute.
 
         pagelight doctor
         pagelight doctor --fix
+        pagelight doctor --distribute
         pagelight doctor --json
     """
     checks = []
-    for check in _checks(load_config(), fix=fix, unconfirmed=fix and unconfirmed):
+    for check in _checks(load_config(), fix=fix, unconfirmed=fix and unconfirmed, distribute=distribute):
         checks.append(check)
         if not as_json:
             mark, style = MARKS[check.state]
@@ -90,7 +97,7 @@ def doctor(fix: Fix = False, unconfirmed: Unconfirmed = False, as_json: AsJson =
         raise typer.Exit(1)
 
 
-def _checks(config: Config, *, fix: bool, unconfirmed: bool) -> Iterator[Check]:
+def _checks(config: Config, *, fix: bool, unconfirmed: bool, distribute: bool) -> Iterator[Check]:
     yield Check("Python", State.GOOD, ".".join(map(str, sys.version_info[:3])))
     yield _check("App", lambda: (State.GOOD, str(server.find_app())))
     yield _check("Data folder", lambda: _data_folder(config.rag_data_dir))
@@ -100,7 +107,7 @@ def _checks(config: Config, *, fix: bool, unconfirmed: bool) -> Iterator[Check]:
     yield from _keys(config)
     yield _check("Servers of models", lambda: _servers(config))
     yield _check("Traces", lambda: _traces(config))
-    yield from _engine_checks(config, fix=fix, unconfirmed=unconfirmed)
+    yield from _engine_checks(config, fix=fix, unconfirmed=unconfirmed, distribute=distribute)
 
 
 def _check(name: str, check: Callable[[], Result]) -> Check:
@@ -204,18 +211,37 @@ def _servers(config: Config) -> Result:
     return State.GOOD, f"Ollama with {count}; choose one with pagelight models write"
 
 
-def _engine_checks(config: Config, *, fix: bool, unconfirmed: bool) -> Iterator[Check]:
+def _engine_checks(config: Config, *, fix: bool, unconfirmed: bool, distribute: bool) -> Iterator[Check]:
     where = "RAG_DATABASE_URL" if config.rag_database_url else f"embedded, {config.database_dir}"
     try:
         with open_engine() as engine:
             health = engine.installation.store.health()
             message = f"PostgreSQL {health.server_version}, pgvector {health.vector_version}, schema {health.migration}"
             yield Check("Database", State.GOOD, f"{message} ({where})")
+            yield from _distribution(engine, distribute=distribute)
             yield _check("Isolation of users", lambda: _isolation(engine, config))
             yield _check("Queue", lambda: _queue(engine, health.workers))
             yield _check("Left behind", lambda: _orphans(engine, fix=fix, unconfirmed=unconfirmed))
     except errors.Error as error:
         yield Check("Database", State.BROKEN, f"{error.message} ({where})")
+
+
+def _distribution(engine: "RAGEngine", *, distribute: bool) -> Iterator[Check]:
+    """Say what is on which node of a Citus cluster; nothing for a database on one server."""
+    store = engine.installation.store
+    try:
+        distribution = store.distribute() if distribute else store.distribution()
+    except errors.Error as error:
+        yield Check("Distribution", State.BROKEN, error.message)
+        return
+    if distribution is None:
+        return
+    distributed, whole = (", ".join(tables) for tables in (distribution.distributed, distribution.on_coordinator))
+    yield Check("Distribution", State.GOOD, f"by user: {distributed}; on the coordinator: {whole}")
+    for node in distribution.nodes:
+        role = "coordinator" if node.is_coordinator else "node"
+        figures = f"{output.plural(node.shards, 'shard')}, {filesize.decimal(node.bytes)}"
+        yield Check(f"Distribution ({role} {node.address})", State.GOOD, figures)
 
 
 def _isolation(engine: "RAGEngine", config: Config) -> Result:

@@ -11,7 +11,7 @@ import psycopg
 from psycopg import sql
 
 from rag import errors
-from rag.store.server import named_queries
+from rag.store.server import distribution, named_queries
 from rag.store.server.database import Connection, connect, store_errors
 
 FOLDER = Path(__file__).parents[1] / "sql" / "migrations"
@@ -19,6 +19,8 @@ JOBS_SCHEMA = "procrastinate"
 """The name under which procrastinate's whole schema is recorded in a new database."""
 
 FILE_NAME = re.compile(r"^\d{4}_\w+\.sql$")
+STATEMENT = re.compile(r"(?:[^;'$-]++|'[^']*+'|--[^\n]*+|\$(\w*+)\$[\s\S]*?\$\1\$|[$-])++")
+"""A statement of a script, with the comments before it; its bodies of functions are quoted by dollars."""
 TABLE = re.compile(r"^CREATE (?:UNLOGGED )?TABLE (\w+)", re.MULTILINE)
 DROPPED_TABLE = re.compile(r"^DROP TABLE (\w+)", re.MULTILINE)
 
@@ -37,6 +39,7 @@ def upgrade(connection: Connection, *, until: str | None = None, folder: Path = 
     with store_errors(), connection.transaction():
         session = named_queries.load("session")
         connection.execute(session["lock_migrations"])
+        connection.execute(named_queries.load("distribution")["in_sequence"])
         connection.execute(session["create_migrations"])
         _require_known(applied(connection), names(folder))
         present = {row["name"] for row in connection.execute(session["list_migrations"])}
@@ -51,11 +54,13 @@ def upgrade(connection: Connection, *, until: str | None = None, folder: Path = 
         connection.execute(row_security["protect"], {"tables": [*tables(folder)]})
         connection.execute(row_security["protect_chunks"])
         connection.execute(row_security["grant"], {})
+        distribution.extend(connection, tables(folder))
 
 
 def _run(connection: Connection, script: str) -> None:
     try:
-        connection.execute(sql.SQL(script))
+        for statement in STATEMENT.finditer(script):  # Citus passes on the whole text to the nodes
+            connection.execute(sql.SQL(statement.group()))
     except (psycopg.errors.UndefinedFile, psycopg.errors.FeatureNotSupported) as error:
         raise errors.StoreError(
             "The database server has no pgvector extension. Install pgvector 0.8 or newer on it, or leave "

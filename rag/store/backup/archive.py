@@ -74,6 +74,16 @@ class ArchiveWriter:
         self._file.write(info.tobuf(tarfile.GNU_FORMAT, "ascii", "strict"))  # a format without a size limit of 8 GiB
         self._file.seek(end)
 
+    def read_first(self, member: types.BackupMember) -> Iterator[bytes]:
+        """Yield the bytes of the first member; nothing may be added meanwhile."""
+        end = self._file.tell()
+        self._file.seek(BLOCK_BYTES)
+        left = member.bytes
+        while piece := self._file.read(min(left, PIECE_BYTES)):
+            left -= len(piece)
+            yield piece
+        self._file.seek(end)
+
     def close(self, manifest: types.BackupManifest) -> None:
         """Add the manifest and its hash, and end the archive."""
         content = manifest.model_dump_json(indent=1, by_alias=False).encode()

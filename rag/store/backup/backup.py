@@ -1,14 +1,15 @@
 """Back up the database and the file storage of all users into one archive.
 
-pg_dump reads all tables in one snapshot, and the documents' files follow. The job queue is left out, because its jobs
-follow from the documents' rows, and so is what can be computed again (`EXCLUDED_TABLES`). Only rows are dumped: the
-schema is that of the migrations. Settings and keys of the environment are excluded.
+pg_dump reads all tables in one snapshot, and the documents' files follow. The nodes of a Citus cluster have no common
+snapshot: each is read in one of its own, so that all rows of a user are of one moment, and nobody waits. The job queue
+is left out, because its jobs follow from the documents' rows, and so is what can be computed again (`EXCLUDED_TABLES`).
+Only rows are dumped: the schema is that of the migrations. Settings and keys of the environment are excluded.
 """
 
 import datetime as dt
 import fcntl
 import uuid
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import metadata
 from pathlib import Path
@@ -21,7 +22,7 @@ from rag.store.backup import pg_tools
 from rag.store.backup.archive import PIECE_BYTES, Archive, ArchiveWriter
 from rag.store.files.atomic_files import atomic_replacement
 from rag.store.files.file_storage import KINDS, FileStore, folder_name
-from rag.store.server import migrations, named_queries
+from rag.store.server import distribution, migrations, named_queries
 from rag.store.server.database import Connection, connect, store_errors
 from rag.types.operations import DATABASE_MEMBER
 
@@ -113,7 +114,6 @@ def _write_database(
         connection.execute(queries["portable"])
         columns = our_tables(connection)
         _require_all_rows(connection, columns)
-        rows = {name: _one(connection, queries["count"].format(table=sql.Identifier(name))) for name in columns}
         size = _one(connection, queries["size"], {"tables": [*columns]})
         on_progress("tables", 0, size)
         snapshot, schema = _one(connection, queries["export_snapshot"]), _one(connection, queries["schema"])
@@ -123,10 +123,27 @@ def _write_database(
                 sink.write(piece)
                 done += len(piece)
                 on_progress("tables", min(done, size), size)
+        if distribution.distributed(connection):  # this connection's snapshots of the nodes are not pg_dump's
+            rows, documents = _rows_and_documents(archive.read_first(sink.member))
+        else:
+            rows = {name: _one(connection, queries["count"].format(table=sql.Identifier(name))) for name in columns}
+            documents = [(row["user_id"], row["id"]) for row in connection.execute(queries["documents"])]
         on_progress("tables", size, size)
-        documents = [(row["user_id"], row["id"]) for row in connection.execute(queries["documents"])]
         fields = {"migrations": migrations.applied(connection), "database": sink.member, "rows": rows}
     return fields, documents
+
+
+def _rows_and_documents(dump: Iterable[bytes]) -> tuple[dict[str, int], list[tuple[str, uuid.UUID]]]:
+    """Return the number of rows of each table of a dump, and its documents."""
+    rows: dict[str, int] = {}
+    documents: list[tuple[str, uuid.UUID]] = []
+    for table, columns, lines in pg_tools.tables_of(dump):
+        rows[table] = 0
+        for rows[table], line in enumerate(lines, 1):
+            if table == "documents":
+                values = dict(zip(columns, line.rstrip(b"\n").split(b"\t"), strict=True))
+                documents.append((pg_tools.text_of(values["user_id"]), uuid.UUID(values["id"].decode())))
+    return rows, documents
 
 
 def _one(connection: Connection, query: sql.SQL | sql.Composed, parameters: Mapping[str, object] | None = None) -> Any:

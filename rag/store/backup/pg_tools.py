@@ -37,7 +37,9 @@ def require_version(server_version: int) -> None:
 def dump(url: str, snapshot: str, schema: str, tables: Sequence[str]) -> Iterator[bytes]:
     """Yield the rows of `tables` at the moment of `snapshot`, in pg_dump's custom format.
 
-    `url` may be of an account that the policies of row-level security let see all rows: for it they stay on.
+    `url` may be of an account that the policies of row-level security let see all rows: for it they stay on. On a Citus
+    cluster pg_dump's LOCK TABLE begins a transaction on each node, in which Citus then copies all shards of that node:
+    each has a snapshot of its own.
     Raises StoreError.
     """
     options = [f"--snapshot={snapshot}", *(f'--table="{schema}"."{table}"' for table in tables)]
@@ -108,6 +110,12 @@ def tables_of(pieces: Iterable[bytes]) -> Iterator[Table]:
             feeder.join()
         if failures:
             raise failures[0]
+
+
+def text_of(value: bytes) -> str:
+    """Return a text, not NULL, from a row of `tables_of`."""
+    # COPY escapes the backslash and \b, \f, \n, \r, \t and \v, as Python does.
+    return value.decode("unicode_escape").encode("latin-1").decode()
 
 
 @contextmanager

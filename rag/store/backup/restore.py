@@ -133,6 +133,7 @@ def _read_rows(connection: Connection, archive: Archive, on_progress: types.OnPr
             with connection.cursor() as cursor, cursor.copy(statement) as copy:
                 for piece in rows:
                     copy.write(piece)
+        connection.execute(backup["delete_lost_annotations"])
         on_progress("tables", done + 1, total)
     _continue_sequences(connection, names)
     return names

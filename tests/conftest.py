@@ -48,8 +48,6 @@ SETTINGS = (
 )
 """Prefixes of environment variables that the app or its libraries read."""
 
-EXTERNAL_DATABASE_URL = os.environ.get("RAG_DATABASE_URL")
-
 
 @pytest.fixture(scope="session", autouse=True)
 def clean_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
@@ -81,8 +79,8 @@ def interruptible() -> None:
 
 @pytest.fixture(scope="session")
 def external_database_url() -> str | None:
-    """The server of `RAG_DATABASE_URL=… make test`, for databases made by tests; None: the embedded one."""
-    return EXTERNAL_DATABASE_URL
+    """The server of `RAG_TEST_DATABASE_URL=… make test`, for databases made by tests; None: the embedded one."""
+    return programs.SERVER_URL
 
 
 MEMORY = Path("/dev/shm")
@@ -93,6 +91,7 @@ MEMORY_BYTES = 6 << 30
 def pytest_configure(config: pytest.Config) -> None:
     for marker, program in programs.PROGRAMS.items():
         config.addinivalue_line("markers", f"{marker}: {program.reason}")
+    config.addinivalue_line("markers", f"{programs.NOT_ON_CITUS}(reason): left out on a Citus cluster")
     _keep_temporary_files_in_memory(config)
 
 

@@ -608,6 +608,25 @@ def test_the_doctor_finds_a_sound_machine_and_tells_no_secret(monkeypatch: pytes
     assert "not-to-be-printed" not in shown + json.dumps(report)
 
 
+@pytest.mark.usefixtures("settings")
+@pytest.mark.not_on_citus("a database without Citus")
+def test_the_doctor_says_what_distributing_needs() -> None:
+    checks = {check["name"]: check for check in parsed("doctor", "--distribute", code=1)["checks"]}
+    assert checks["Distribution"]["state"] == "broken"
+    assert "Install Citus" in checks["Distribution"]["message"]
+    assert "Distribution" not in {check["name"] for check in parsed("doctor")["checks"]}
+
+
+@pytest.mark.usefixtures("settings")
+@pytest.mark.needs_citus
+def test_the_doctor_distributes_and_shows_what_is_where() -> None:
+    shown = [check for check in parsed("doctor")["checks"] if check["name"].startswith("Distribution")]
+    assert [check["name"].split(" ")[1:2] for check in shown] == [[], ["(coordinator"], ["(node"], ["(node"]]
+    assert "documents" in shown[0]["message"].split("; on the coordinator")[0]
+    again = [check for check in parsed("doctor", "--distribute")["checks"] if check["name"].startswith("Distribution")]
+    assert again == shown
+
+
 def test_the_doctor_clears_away_what_was_left_behind(settings: Path, folder: Path) -> None:
     pagelight("ingest", folder)
     (user,) = (path for path in (settings / "files").iterdir() if path.name != PARTIAL_FOLDER)

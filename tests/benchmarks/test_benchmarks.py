@@ -26,6 +26,12 @@ NAMES = {
         "50 chunks: our hybrid is faster, p95",
     },
     "contract": {"query p50", "query p95"},
+    "clusters": {
+        "ingestion into the store: plain",
+        "search, median user, p50: plain",
+        "status of all users, p95: plain",
+        "searches of 2 clients: plain",
+    },
     "fairness": {"upload alone", "while a matrix is filled / alone"},
     "tables": {"pdf: cells right", "xlsx: cells right", "all: cells right"},
     "library": {"page ready", "page filtered", "next page"},

@@ -10,14 +10,14 @@ from pathlib import Path
 import psycopg
 import pytest
 from filelock import FileLock
-from psycopg import sql
+from psycopg import conninfo, sql
 
 from rag.config import load_config
 from rag.engine import Installation, RAGEngine
 from rag.providers import embedded_models
 from rag.store.server import embedded
 from rag.store.store import Store
-from tests.databases import Databases, migrated_database, new_database
+from tests.databases import Databases, join_nodes, migrated_database, new_database
 from tests.folders import shared_folder
 
 SERVER_SETTINGS = {
@@ -37,7 +37,7 @@ def run_folder(testrun_uid: str) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def server_url(external_database_url: str | None, run_folder: Path) -> Iterator[str]:
-    """The server of `RAG_DATABASE_URL`, else an embedded one, which the first process of the run starts."""
+    """The server of `RAG_TEST_DATABASE_URL`, else an embedded one, which the first process of the run starts."""
     if external_database_url:
         yield external_database_url
         return
@@ -62,8 +62,10 @@ def texts_embedded_once() -> Iterator[None]:
 def databases(server_url: str, external_database_url: str | None, run_folder: Path) -> Iterator[Databases]:
     """Databases with our schema and nothing in them."""
     if external_database_url:
-        with migrated_database(server_url) as template, closing(Databases(server_url, template)) as databases:
-            yield databases
+        with ExitStack() as kept:
+            with FileLock(run_folder / "template.lock"):  # roles are of the whole server
+                template = kept.enter_context(migrated_database(server_url))
+            yield kept.enter_context(closing(Databases(server_url, template)))
         return
     name = run_folder / "template"
     with FileLock(run_folder / "template.lock"):
@@ -78,6 +80,14 @@ def databases(server_url: str, external_database_url: str | None, run_folder: Pa
 def empty_url(server_url: str) -> Iterator[str]:
     """A database of its own, without a schema."""
     with new_database(server_url) as url:
+        yield url
+
+
+@pytest.fixture
+def empty_cluster_url(server_url: str) -> Iterator[str]:
+    """A database without a schema on all nodes of a Citus cluster."""
+    with new_database(server_url, on_all_nodes=True) as url:
+        join_nodes(server_url, str(conninfo.conninfo_to_dict(url)["dbname"]))
         yield url
 
 

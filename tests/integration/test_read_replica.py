@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from benchmarks import clusters
-from benchmarks.clusters import Cluster
+from benchmarks import servers as postgres
+from benchmarks.servers import Cluster
 from rag.store.server import read_replica
 from rag.store.server.database import UserDatabase
 from rag.store.store import Store
@@ -19,8 +19,8 @@ def servers() -> Iterator[tuple[Cluster, Cluster]]:
     """A primary and its replica."""
     with (
         open_folder() as folder,
-        clusters.primary(folder / "primary") as primary,
-        clusters.replica(primary, folder / "replica") as following,
+        postgres.primary(folder / "primary") as primary,
+        postgres.replica(primary, folder / "replica") as following,
     ):
         yield primary, following
 

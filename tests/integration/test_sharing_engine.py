@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import psycopg
 import pytest
 
 from rag import errors
@@ -280,3 +281,20 @@ def test_who_may_share_sees_whom_with_and_nobody_else_does(team: Team) -> None:
     assert ("user", "curator") not in found
     assert [kind for kind, _ in found] == sorted((kind for kind, _ in found), reverse=True)
     assert member.sharing.colleagues() == []
+
+
+def test_what_readers_noted_goes_with_the_document(team: Team, module_url: str) -> None:
+    document = add(team.owner, "noted.txt", "The quay is closed in winter.", "team")
+    place = {"regions": [{"page_number": 1, "rects": [[72, 72, 200, 90]]}], "note": "closed!"}
+    team.opened("reader").annotations.add(document.id, place)
+    team.owner.documents.trash([document.id])
+    assert notes_on(document, module_url) == 1
+    team.owner.documents.purge([document.id])
+    assert notes_on(document, module_url) == 0
+
+
+def notes_on(document: Document, url: str) -> int:
+    """How many notes of all users are there, whoever may still read the document."""
+    with psycopg.connect(url) as connection:
+        found = connection.execute("SELECT count(*) FROM annotations WHERE document_id = %s", [document.id])
+        return int((found.fetchone() or (0,))[0])

@@ -13,6 +13,7 @@ import pytest
 
 from rag import errors
 from rag.store.server import embedded
+from rag.store.server.database import store_errors
 from rag.store.store import Store
 from tests.folders import open_folder
 from tests.integration.samples import SPACE, Owner, random_vector
@@ -137,3 +138,8 @@ def test_a_killed_server_is_back_with_all_that_was_confirmed(crashing: tuple[Own
         assert owner.db.of(owner.user_id).chunks.dense(owner.scope, SPACE, random_vector("x"), 10)
         assert {document.id for document in owner.db.of("ann").documents.list(owner.index.id)} == confirmed
         owner.ready(f"{uuid.uuid4()}.pdf", ["more words"])
+
+
+def test_a_node_of_a_cluster_that_is_down_is_no_refused_statement() -> None:
+    with pytest.raises(errors.StoreUnavailableError, match="does not answer"), store_errors():
+        raise psycopg.errors.ConnectionFailure("connection to the remote node failed")

@@ -111,6 +111,7 @@ def test_no_search_sees_both_versions_or_none(db: Store, database_url: str) -> N
     for end, searched_then in (("ROLLBACK", old.id), ("COMMIT", new.id)):
         with connect(database_url) as writer:
             writer.execute("UPDATE documents SET deleted_at = NULL WHERE id = %s", (new.id,))
+            writer.execute("SELECT take_over('ann', ARRAY[%s], NULL)", (new.id,))
             assert found() == {old.id}
             writer.execute(end)
         assert found() == {searched_then}
@@ -411,3 +412,14 @@ def test_only_changed_passages_are_embedded(engine: RAGEngine, registry: provide
     again = embedded[before:]
     assert len(again) <= 4  # what is new and what was changed, and what a page that ends elsewhere cuts elsewhere
     assert not [text for text in again if "Word0" in text or "Word1" in text]
+
+
+def test_a_version_that_became_ready_in_the_trash_takes_over_with_the_others(db: Store) -> None:
+    owner = Owner.of(db, "ann")
+    old = owner.ready("x.txt", ["the old words"])
+    new = owner.add("x.txt", sha256="new", replaces=old.id)
+    db.of("ann").documents.trash([old.id])
+    owner.fill(new, ["the new words"])
+    db.of("ann").documents.restore([old.id])
+    hits = db.of("ann").chunks.dense(owner.scope, SPACE, random_vector("x"), 10)
+    assert {hit.document_id for hit in hits} == {new.id}

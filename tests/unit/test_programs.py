@@ -21,6 +21,7 @@ PYTEST = "import sys, pytest; sys.exit(pytest.main(sys.argv[1:]))"
 )
 def test_one_line_names_the_missing_programs(platform: str, install: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setattr(programs, "SERVER_URL", None)
     needed = ["needs_tesseract_german", "needs_chromium", "needs_chromium", "needs_strace"]
     line = programs.summary([*(programs.PROGRAMS[marker].reason for marker in needed), "root may read everything"])
     assert line
@@ -29,8 +30,25 @@ def test_one_line_names_the_missing_programs(platform: str, install: str, monkey
     assert "\n" not in line
 
 
-def test_nothing_is_said_where_no_program_is_missing() -> None:
+def test_nothing_is_said_where_no_program_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(programs, "SERVER_URL", None)
     assert programs.summary(["root may read everything"]) is None
+
+
+def test_the_line_names_the_setting_for_a_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(programs, "SERVER_URL", None)
+    line = programs.summary(["needs Citus", "needs Citus"])
+    assert line == (
+        "Left out: tests that need Citus (2). To run them: RAG_TEST_DATABASE_URL=postgresql://… of a coordinator"
+    )
+
+
+def test_on_another_server_the_line_gives_every_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(programs, "SERVER_URL", "postgresql://coordinator")
+    line = programs.summary(["a database without Citus", "accounts are shared", "a database without Citus"])
+    assert line == (
+        "Left out: on the server of RAG_TEST_DATABASE_URL: a database without Citus (2), accounts are shared (1)"
+    )
 
 
 @pytest.mark.parametrize("workers", [(), ("--numprocesses", "1")], ids=["one process", "workers"])

@@ -80,6 +80,7 @@ IN_ENGLISH = (
         "store/server/migrations.py",
         "store/backup/restore.py",
         "store/server/database_roles.py",
+        "store/server/distribution.py",
         "store/files/orphans.py",
     ),
     *("store/users/audit_log.py", "store/files/atomic_files.py"),

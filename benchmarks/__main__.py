@@ -12,7 +12,7 @@ from rich.console import Console
 
 from benchmarks import report
 from benchmarks.report import Section
-from benchmarks.settings import Chaos, Options, local_config
+from benchmarks.settings import Chaos, Clusters, Options, local_config
 
 PARTS = ("parsing", "embedding", "ingestion", "search", "contract", "memory")
 ON_DEMAND = (
@@ -20,6 +20,7 @@ ON_DEMAND = (
         "answers",
         "chaos",
         "claims",
+        "clusters",
         "completeness",
         "fairness",
         "library",
@@ -53,6 +54,12 @@ def main() -> None:
         server=arguments.server,
         chunks=tuple(arguments.chunks),
         chaos=Chaos(**{field.name: getattr(arguments, field.name) for field in dataclasses.fields(Chaos)}),
+        clusters=Clusters(
+            tuple(arguments.coordinators),
+            arguments.users,
+            tuple(arguments.user_chunks),
+            tuple(arguments.restart) if arguments.restart else None,
+        ),
     )
     console = Console()
     sections = []
@@ -101,6 +108,20 @@ def parse_arguments() -> argparse.Namespace:
     for field in dataclasses.fields(Chaos):
         name = f"--{field.name.replace('_', '-')}"
         faults.add_argument(name, type=int, default=field.default, metavar="N", help=f"default: {field.default}")
+    spread = made.add_argument_group("clusters", "compared with the server of RAG_DATABASE_URL")
+    spread.add_argument(
+        "--coordinators", nargs="+", default=(), metavar="URL", help="databases with Citus and its nodes"
+    )
+    spread.add_argument("--users", type=int, default=Clusters.users, metavar="N", help="default: %(default)s")
+    spread.add_argument(
+        "--user-chunks", type=int, nargs=2, default=Clusters.user_chunks, metavar="N", help="fewest and most of a user"
+    )
+    spread.add_argument(
+        "--restart",
+        nargs=3,
+        metavar=("HOST:PORT", "KILL", "START"),
+        help="a node of the last cluster, and commands that kill it and start it again",
+    )
     arguments = made.parse_args()
     if unknown := set(arguments.parts) - {*PARTS, *ON_DEMAND}:
         made.error(f"unknown part {', '.join(sorted(unknown))}; choose from {', '.join(PARTS + ON_DEMAND)}")

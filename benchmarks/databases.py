@@ -3,7 +3,7 @@
 import hashlib
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from importlib import resources
 from typing import LiteralString
 
@@ -14,6 +14,9 @@ from benchmarks.settings import Options
 from rag.store.server import embedded, named_queries
 
 Fill = Callable[[str], None]
+
+NODES = "SELECT nodename, nodeport FROM pg_dist_node WHERE isactive AND noderole = 'primary' ORDER BY groupid"
+"""The nodes of a Citus cluster, its coordinator first."""
 
 
 @contextmanager
@@ -28,14 +31,34 @@ def server(options: Options) -> Iterator[str]:
 
 
 @contextmanager
-def temporary(server_url: str, template: str = "template1") -> Iterator[str]:
+def temporary(server_url: str, template: str = "template1", *, name: str = "") -> Iterator[str]:
     """Yield a new database, optionally from `template`, and drop it at the end."""
-    name = f"pagelight_bench_{uuid.uuid4().hex}"
+    name = name or f"pagelight_bench_{uuid.uuid4().hex}"
     _administer(server_url, "CREATE DATABASE {} TEMPLATE {}", name, template)
     try:
         yield conninfo.make_conninfo(server_url, dbname=name)
     finally:
         _administer(server_url, "DROP DATABASE {} WITH (FORCE)", name)
+
+
+@contextmanager
+def on_all_nodes(coordinator_url: str) -> Iterator[str]:
+    """Yield a new database on all nodes of a Citus cluster, as a cluster of its own, and drop it at the end."""
+    with psycopg.connect(coordinator_url) as connection:
+        nodes = connection.execute(NODES).fetchall()
+    with ExitStack() as stack:
+        name = f"pagelight_bench_{uuid.uuid4().hex}"
+        servers = [conninfo.make_conninfo(coordinator_url, host=host, port=port) for host, port in nodes]
+        for server_url in servers:
+            url = stack.enter_context(temporary(server_url, name=name))
+            with psycopg.connect(url, autocommit=True) as node:
+                node.execute("CREATE EXTENSION citus; CREATE EXTENSION vector")
+        url = conninfo.make_conninfo(servers[0], dbname=name)
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("SELECT citus_set_coordinator_host(%s, %s)", nodes[0])
+            for address in nodes[1:]:
+                connection.execute("SELECT citus_add_node(%s, %s)", address)
+        yield url
 
 
 def copied(url: str) -> AbstractContextManager[str]:
@@ -74,7 +97,7 @@ def schema_version() -> str:
     folder = resources.files("rag.store") / "sql" / "migrations"
     migrations = sorted(file.name for file in folder.iterdir() if file.name.endswith(".sql"))
     scripts = [(folder / name).read_text(encoding="utf-8") for name in migrations]
-    writing = [named_queries.load_text("chunks")[name] for name in ("add", "add_postings")]
+    writing = [named_queries.load_text("chunks")[name] for name in ("add", "postings", "add_postings")]
     return hashlib.sha256("\n".join([*scripts, *writing]).encode()).hexdigest()[:8]
 
 

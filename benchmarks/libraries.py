@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 
 import numpy as np
 import psycopg
@@ -80,12 +80,6 @@ class Library:
         digest = hashlib.sha256(repr((SAME_FOR_ALL, *purpose)).encode()).digest()
         return np.random.default_rng(int.from_bytes(digest[:8], "big"))
 
-    @cached_property
-    def chunk_ids(self) -> list[uuid.UUID]:
-        """The ids of the generated chunks, by document."""
-        made = self.made * CHUNKS_PER_DOCUMENT
-        return [uuid.uuid5(uuid.NAMESPACE_OID, f"{self.user_id}/{number}") for number in range(made)]
-
     def texts(self, document: int) -> list[str]:
         """Return the texts of the document's chunks."""
         rng = self._rng("texts", document)
@@ -99,15 +93,19 @@ class Library:
     def questions(self, count: int) -> dict[str, list[float]]:
         """Return consecutive words from the beginning of chunks, each with its vector."""
         rng = self._rng("questions")
-        made = len(self.chunk_ids)
+        made = self.made * CHUNKS_PER_DOCUMENT
         chosen = rng.choice(made, size=count, replace=count > made)
         found: dict[str, list[float]] = {}
         for number in chosen.tolist():
             words = self.texts(number // CHUNKS_PER_DOCUMENT)[number % CHUNKS_PER_DOCUMENT].split()
             start = int(rng.integers(0, QUESTION_WORDS))
             question = " ".join(words[start : start + QUESTION_WORDS])
-            found[question] = _embedder().get_query_embedding(question)
+            found[question] = self.question_vector(question, number)
         return found
+
+    def question_vector(self, question: str, number: int) -> list[float]:  # noqa: ARG002
+        """Return the vector of a question from the chunk with that number."""
+        return _embedder().get_query_embedding(question)
 
     def nearest(self, url: str, vector: list[float], count: int) -> list[uuid.UUID]:
         """Return the chunks nearest to `vector`, nearest first, by exact comparison."""
@@ -125,10 +123,11 @@ class Library:
         """Store every generated document as ingestion does, one transaction each, several at a time."""
         index = store.of(self.user_id).indexes.ensure(INDEX_NAME, self.space, ChunkingOptions())
         with ThreadPoolExecutor(WRITERS) as writers:
-            for added in [writers.submit(self._add, store, index, number) for number in range(self.made)]:
+            for added in [writers.submit(self.add, store, index, number) for number in range(self.made)]:
                 added.result()
 
-    def _add(self, store: Store, index: Index, number: int) -> None:
+    def add(self, store: Store, index: Index, number: int) -> uuid.UUID:
+        """Store the document with that number as ingestion does and return its id."""
         first = number * CHUNKS_PER_DOCUMENT
         document_id = uuid.uuid5(uuid.NAMESPACE_URL, f"{self.user_id}/{number}")
         texts = self.texts(number)
@@ -146,7 +145,7 @@ class Library:
             parsed=_parsed(),
             chunks=[
                 Chunk(
-                    id=self.chunk_ids[first + ordinal],
+                    id=uuid.uuid5(uuid.NAMESPACE_OID, f"{self.user_id}/{first + ordinal}"),
                     document_id=document_id,
                     ordinal=ordinal,
                     lines=_lines(text, ordinal),
@@ -157,6 +156,7 @@ class Library:
             vectors=self.vectors(number),
             search_texts=[f"Report {number}\n\n{text}" for text in texts],
         )
+        return document_id
 
 
 @cache
@@ -169,6 +169,7 @@ def _embedder() -> LocalEmbedding:
     return LocalEmbedding()
 
 
+@cache
 def _lines(text: str, ordinal: int) -> tuple[Line, ...]:
     """Return lines with boxes, as from parsing."""
     parts = material.lines(text)

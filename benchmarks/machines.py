@@ -33,7 +33,7 @@ import psycopg
 import pydantic
 
 import rag
-from benchmarks import clusters, databases
+from benchmarks import databases, servers
 from benchmarks.chaos import files
 from benchmarks.chaos.ledger import log_progress
 from benchmarks.chaos.services import FOREIGN, is_healthy
@@ -179,7 +179,7 @@ def _database(options: Options, folder: Path) -> Iterator[dict[str, str]]:
             yield {"RAG_DATABASE_URL": url}
         return
     folder.chmod(0o755)
-    with clusters.primary(folder / "primary") as primary, clusters.replica(primary, folder / "replica") as following:
+    with servers.primary(folder / "primary") as primary, servers.replica(primary, folder / "replica") as following:
         yield {"RAG_DATABASE_URL": primary.url, "RAG_DATABASE_REPLICA_URL": following.url}
 
 

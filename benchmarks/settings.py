@@ -20,6 +20,20 @@ class Chaos:
 
 
 @dataclass(frozen=True)
+class Clusters:
+    """Citus clusters to compare with a plain server, by the URLs of their coordinators, and the data of users.
+
+    `user_chunks` are the fewest and most chunks of a user. `restart` is a node (`host:port`) of the last cluster with
+    the commands that kill it and start it again.
+    """
+
+    coordinators: tuple[str, ...] = ()
+    users: int = 400
+    user_chunks: tuple[int, int] = (1_000, 100_000)
+    restart: tuple[str, str, str] | None = None
+
+
+@dataclass(frozen=True)
 class Options:
     """Options of a run: small sizes with `quick`; `pdf` replaces the generated PDF.
 
@@ -43,6 +57,7 @@ class Options:
     server: str | None = None
     chunks: tuple[int, ...] = (10_000, 100_000, 1_000_000)
     chaos: Chaos = Chaos()
+    clusters: Clusters = Clusters()
 
     @property
     def folder(self) -> Path:

@@ -1,7 +1,7 @@
 """Time calls."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -31,6 +31,13 @@ def best_of(rounds: int, *calls: Callable[[], object]) -> list[float]:
 
 def percentiles(call: Callable[[Item], object], items: Iterable[Item]) -> Percentiles:
     """Return percentiles of the duration of `call` over items, one after another."""
-    times = [seconds(lambda item=item: call(item)) * 1000 for item in items]  # type: ignore[misc]
-    p50, p95 = np.percentile(times, [50, 95])
-    return Percentiles(float(p50), float(p95))
+    return alternating({"": call}, items)[""]
+
+
+def alternating(calls: Mapping[str, Callable[[Item], object]], items: Iterable[Item]) -> dict[str, Percentiles]:
+    """Return percentiles of each call's duration over items; calls alternate, so that disturbances affect all."""
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for item in items:
+        for name, call in calls.items():
+            times[name].append(seconds(lambda call=call, item=item: call(item)) * 1000)  # type: ignore[misc]
+    return {name: Percentiles(*map(float, np.percentile(own, [50, 95]))) for name, own in times.items()}

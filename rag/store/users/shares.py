@@ -38,6 +38,9 @@ from rag.store.server.database import (
 )
 from rag.store.users import audit_log
 
+ACTIONS = {"share": "share.give", "unshare": "share.withdraw"}
+"""What the audit log calls the statements that change shares."""
+
 
 class Shares:
     """The shares that a user gives others, and has from others."""
@@ -59,22 +62,23 @@ class Shares:
 
         `is_admin` is true for users whom the configuration, not the account's role, makes admins.
         """
-        return self._write("share", "share.give", index_id=index_id, is_admin=is_admin, **request.model_dump())
+        with self._database.transaction() as connection:
+            may_share = self._queries.run(connection, "may_share", is_admin=is_admin).fetchone() is not None
+            return may_share and self._write(connection, "share", index_id=index_id, **request.model_dump())
 
     def unshare(self, index_id: uuid.UUID, request: types.ShareRequest) -> bool:
         """Delete a share; False if there was none."""
-        return self._write("unshare", "share.withdraw", index_id=index_id, **request.model_dump())
-
-    def _write(self, query: str, action: str, **parameters: object) -> bool:
         with self._database.transaction() as connection:
-            if query == "share" and not self._queries.run(connection, "may_share", **parameters).fetchone():
-                return False
-            for row in self._queries.run(connection, query, **parameters).fetchall():
-                details = {name: row[name] for name in ("grantee_kind", "grantee", "permission")}
-                subject = audit_log.Subject("index", str(row["index_id"]), row["name"])
-                audit_log.add_entry(self._database, connection, action, subject, details=details)
-                return True
-        return False
+            return self._write(connection, "unshare", index_id=index_id, **request.model_dump())
+
+    def _write(self, connection: Connection, query: str, **parameters: object) -> bool:
+        row = self._queries.run(connection, query, **parameters).fetchone()
+        if row is None:
+            return False
+        details = {name: row[name] for name in ("grantee_kind", "grantee", "permission")}
+        subject = audit_log.Subject("index", str(row["index_id"]), row["name"])
+        audit_log.add_entry(self._database, connection, ACTIONS[query], subject, details=details)
+        return True
 
     def shared_with_me(self) -> builtins.list[types.SharedIndex]:
         """Return the collections that others share with the user."""

@@ -302,8 +302,10 @@ def return_to_yesterday(user: SimulatedUser, desk: Desk) -> None:
     page = user.page
     with user.counting():
         user.type(page.get_by_placeholder("Search chats"), "open invoices")
+        found = page.locator('[class*="st-key-open-"] button')
+        expect(found).to_have_count(1)  # until the words are searched for, the list shows all chats
         user.see("chats that have the words")
-        user.click(page.locator('[class*="st-key-open-"] button').first)
+        user.click(found)
         answer = page.locator(".answer")
         expect(answer).to_contain_text(f"{desk.minutes.number + 12} invoices")
         expect(page.locator(".mark.quote").first).to_be_in_viewport()

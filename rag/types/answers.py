@@ -325,7 +325,7 @@ class AnswerResponse(Model):
 
     An insufficient answer has no sources; `nearest` then holds the passages found, and `hint` says what they lack. The
     `hint` of an extract says that the language model gave no answer that holds; that of another answer, which page was
-    read where the question names one whose printed number differs.
+    read where the question names one whose printed number differs, or from which rows of a spreadsheet it is computed.
     `likelihood` is the probability, in 0..1, that a quoted answer is right, None for a generated one. `question` is the
     question as resolved from the conversation, if that changed it. With `require_citations`, a
     sentence of an `ok` answer has a quote and is not contradicted, unless generation was `stopped`. `follow_ups` are

@@ -149,21 +149,23 @@ def column_names(header: str, row: str, count: int, *, begins_with_label: bool =
 # --- the scale of bare figures ---
 
 _THOUSAND, _MILLION, _BILLION = 1e3, 1e6, 1e9
-_WORDS = {word: scale for word, scale in SCALES.items() if word.isascii() and word not in {"hundred", "mil", "mille"}}
-_WORDS |= {"miles": _THOUSAND, "tsd": _THOUSAND}
-_BEHIND_CURRENCY = {"k": _THOUSAND, "m": _MILLION, "mm": _MILLION, "b": _BILLION}
-_BEFORE_CURRENCY = {"k": _THOUSAND, "t": _THOUSAND, "m": _MILLION, "md": _BILLION}
+SCALE_WORDS = {
+    word: scale for word, scale in SCALES.items() if word.isascii() and word not in {"hundred", "mil", "mille"}
+}
+SCALE_WORDS |= {"miles": _THOUSAND, "tsd": _THOUSAND}
+BEHIND_CURRENCY = {"k": _THOUSAND, "m": _MILLION, "mm": _MILLION, "b": _BILLION}
+BEFORE_CURRENCY = {"k": _THOUSAND, "t": _THOUSAND, "m": _MILLION, "md": _BILLION}
 """Letters that are scales only beside a currency: "€m", "TEUR"."""
 
-_WORD = rf"(?:{'|'.join(sorted(_WORDS, key=len, reverse=True))})"
+_WORD = rf"(?:{'|'.join(sorted(SCALE_WORDS, key=len, reverse=True))})"
 _THREE_ZEROS = r"(?:['’]000['’]?s?|000['’]?s|000)"
 _ENDS = r"(?![\w-]|[.,]\d)"
 _OF_MONEY = rf"\s*(?:of\s+|de\s+|d['’]\s?)?(?:{CURRENCY})"
 _DECLARED = re.compile(
     rf"\b(?:in|en)\s+(?:(?:{CURRENCY})\s?)?(?P<behind_in>{_WORD}|{_THREE_ZEROS}){_ENDS}"
-    rf"|(?:{CURRENCY})\s?(?:in\s+)?(?P<behind>{_WORD}|{'|'.join(_BEHIND_CURRENCY)}|{_THREE_ZEROS}){_ENDS}"
-    rf"|\b(?:{CODE})(?P<joined>{'|'.join(_BEHIND_CURRENCY)}|mn|bn){_ENDS}"
-    rf"|(?<!\w)(?P<before>{'|'.join(_BEFORE_CURRENCY)})\s?(?:[$€£]|{CODE})(?!\w|\s?\d)"
+    rf"|(?:{CURRENCY})\s?(?:in\s+)?(?P<behind>{_WORD}|{'|'.join(BEHIND_CURRENCY)}|{_THREE_ZEROS}){_ENDS}"
+    rf"|\b(?:{CODE})(?P<joined>{'|'.join(BEHIND_CURRENCY)}|mn|bn){_ENDS}"
+    rf"|(?<!\w)(?P<before>{'|'.join(BEFORE_CURRENCY)})\s?(?:[$€£]|{CODE})(?!\w|\s?\d)"
     rf"|[(\[]\s*(?P<bracketed>{_WORD}|{_THREE_ZEROS})(?=\.?\s*(?:[)\],;]|of\b|omitted\b|{CURRENCY}))"
     rf"|(?:^|[\t:])[^\S\t\n]*(?P<alone>{_WORD})(?=\.?(?:\s*(?:$|[\t,;])|{_OF_MONEY}))"
     r"|(?<![\d.,\w])(?<!\d\s)(?P<zeros>['’]000s?|000['’]?s)(?!\w)",
@@ -218,7 +220,7 @@ def _scale(match: re.Match[str]) -> float:
     word = match[kind].casefold()
     if "000" in word:
         return _THOUSAND
-    return _BEFORE_CURRENCY[word] if kind == "before" else (_WORDS | _BEHIND_CURRENCY)[word]
+    return BEFORE_CURRENCY[word] if kind == "before" else (SCALE_WORDS | BEHIND_CURRENCY)[word]
 
 
 def is_per_unit(name: str) -> bool:

@@ -82,17 +82,39 @@ _REACH = 24
 """Characters before a figure that are searched for its currency."""
 
 
+class Measure(NamedTuple):
+    """A measure or share behind a figure: its canonical name, and where it ends."""
+
+    name: str
+    end: int
+
+
+def share_behind(text: str, end: int) -> Measure | None:
+    """Return the percentage, points or multiple that a figure which ends at `end` is in."""
+    match = _BEHIND.match(text, end)
+    return Measure(_BY_GROUP[match.lastgroup or ""], match.end()) if match else None
+
+
 def unit_at(text: str, start: int, end: int) -> str | None:
     """Return the canonical unit of the figure at `start` to `end`.
 
     A year only takes an adjacent sign: "2023 EUR" names a column.
     """
-    if share := _BEHIND.match(text, end):
-        return _BY_GROUP[share.lastgroup or ""]
+    if share := share_behind(text, end):
+        return share.name
     is_year = _YEAR.fullmatch(text, start, end) is not None
     before, behind = (_SIGN_BEFORE, _SIGN_BEHIND) if is_year else (_MONEY_BEFORE, _MONEY_BEHIND)
     money = before.search(text, max(0, start - _REACH), start) or behind.match(text, end)
-    return _named(money[1]) if money else None
+    return named_currency(money[1]) if money else None
+
+
+def iso_code(currency: str) -> str:
+    """Return the ISO 4217 code of a canonical currency; a dollar without country is the US dollar."""
+    return _CURRENCIES[currency].codes.split("|")[0] or iso_code("US$")
+
+
+DOLLARS = frozenset(iso_code(name) for name in _CURRENCIES if name.endswith("$"))
+"""The ISO 4217 codes of currencies that a bare dollar sign may mean."""
 
 
 def is_same_unit(claimed: str | None, given: str | None, declared: str | None = None) -> bool:
@@ -111,10 +133,11 @@ def _resolved(unit: str | None, declared: str | None) -> str | None:
 
 def currencies(text: str) -> frozenset[str]:
     """Return the canonical currencies that `text` names."""
-    return frozenset(map(_named, re.findall(CURRENCY, text)))
+    return frozenset(map(named_currency, re.findall(CURRENCY, text)))
 
 
-def _named(spelling: str) -> str:
+def named_currency(spelling: str) -> str:
+    """Return the canonical currency of a sign, code or name that `CURRENCY` matches."""
     return next(name for name, pattern in _EACH.items() if pattern.fullmatch(spelling))
 
 
@@ -135,9 +158,9 @@ _MEASURES = {
     "inch": r"inch(?:es)?",
     "foot": r"ft|foot|feet",
     "mile": r"miles?",
-    "m²": r"m²|square met(?:re|er)s?",
+    "m²": r"m²|sqm|qm|square met(?:re|er)s?",
     "km²": r"km²|square kilomet(?:re|er)s?",
-    "square foot": r"square f(?:oo|ee)t",
+    "square foot": r"square f(?:oo|ee)t|sq\.?\s?ft|ft²",
     "square mile": r"square miles?",
     "hectare": r"ha|hectares?",
     "acre": r"acres?",
@@ -163,13 +186,6 @@ _MEASURE_BEHIND = re.compile(
     + "|".join(f"(?P<m{number}>{words})" for number, words in enumerate(_MEASURES.values()))
     + r")(?![\w²])"
 )
-
-
-class Measure(NamedTuple):
-    """A measure behind a figure: its canonical name, and where it ends."""
-
-    name: str
-    end: int
 
 
 def measure_behind(text: str, end: int) -> Measure | None:

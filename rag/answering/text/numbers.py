@@ -97,7 +97,7 @@ class Number(NamedTuple):
 def find_numbers(text: str) -> list[Number]:
     """Return the numbers written in digits, also within names like Q3 or FY2019, without signs."""
     text = types.without_raised_marks(text)
-    plain = _OWN_DIGITS.sub(lambda match: str(int(match.group())), text)
+    plain = plain_digits(text)
     return [
         Number(
             re.sub(r"[)\]]", "", text[match.start() : match.end()]).replace("  ", " "),
@@ -109,6 +109,11 @@ def find_numbers(text: str) -> list[Number]:
         )
         for match in _NUMBER.finditer(plain)
     ]
+
+
+def plain_digits(text: str) -> str:
+    """Replace the decimal digits of any script by 0 to 9, in place."""
+    return _OWN_DIGITS.sub(lambda match: str(int(match.group())), text)
 
 
 def _power(exponent: str) -> float:
@@ -224,7 +229,7 @@ def is_rounded(claimed: Number, value: float) -> bool:
     """Return whether `claimed`, with its scale, is `value` within half a unit of its last digit."""
     factor = claimed.scale or 1.0
     return any(
-        abs(reading * factor - abs(value)) <= 1.0001 * half_unit * factor for reading, half_unit in _readings(claimed)
+        abs(reading * factor - abs(value)) <= 1.0001 * half_unit * factor for reading, half_unit in readings(claimed)
     )
 
 
@@ -417,7 +422,7 @@ def _yields(operands: _Expression, outcome: Number) -> bool:
         result = _evaluate(tree, iter(values))
         factor = (outcome.scale or 1.0) if with_scale else 1.0
         is_percentage = outcome.unit in {PERCENT, POINTS} and (as_fraction or not are_shares)
-        for value, half_unit in _readings(outcome):
+        for value, half_unit in readings(outcome):
             tolerance = half_unit * factor
             for target in (result, result * 100) if is_percentage else (result,):
                 if abs(abs(target) - value * factor) <= tolerance * 1.0001:
@@ -431,7 +436,7 @@ def plain_value(number: Number, *, with_scale: bool = True) -> float:
     return value * (number.scale or 1.0) if with_scale else value
 
 
-def _readings(number: Number) -> Iterator[tuple[float, float]]:
+def readings(number: Number) -> Iterator[tuple[float, float]]:
     """Yield the values that a figure may have, each with half a unit of its last digit.
 
     A point before three digits may part thousands, as in German; a comma is then never read as decimal.

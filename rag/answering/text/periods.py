@@ -11,7 +11,7 @@ MAX_YEAR_DISTANCE_CHARS = 30
 
 _SEPARATES = re.compile(r"[;,]|\b(?:and|und|et|y|while|whereas|from|compared|versus|vs)\b", re.IGNORECASE)
 
-_NO_AMOUNT = re.compile(
+NO_AMOUNT = re.compile(
     r"\b(?:notes?|items?|sections?|tables?|figures?|pages?|form|exhibits?|jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec|january|february|march|april|june|july|august|september|"
     r"october|november|december)\.?\s*$",
     re.IGNORECASE,
@@ -27,7 +27,7 @@ def figure_years(text: str) -> Mapping[int, int]:
         number
         for number in found
         if number.year is None
-        and not _NO_AMOUNT.search(text, 0, number.start)
+        and not NO_AMOUNT.search(text, 0, number.start)
         and not (len(number.text) <= 2 and text[number.start - 1 : number.end + 1] == f"({number.text})")
     ]
     if not years or not amounts:

@@ -292,15 +292,17 @@ class MatrixRow(types.Model):
 
 
 class MatrixBody(types.Model):
-    """A matrix with its answers so far: `rows` are documents; cells refer to them by `lineageId`.
+    """A matrix with its cells so far: `rows` are documents; cells refer to them by `lineageId`.
 
-    `toAsk` is the number of empty or stale cells of documents that can be asked.
+    `toFill` is the number of empty or stale cells of documents that can be read, `reviewedDocuments` that of documents
+    without a cell that a person should look at.
     """
 
     matrix: types.Matrix
     rows: tuple[MatrixRow, ...]
     cells: tuple[types.ShownCell, ...]
-    to_ask: int
+    to_fill: int
+    reviewed_documents: int
     job: types.Job | None
 
     @classmethod

@@ -2,11 +2,13 @@
 
 import hashlib
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import psycopg
+from psycopg.types.json import Jsonb
 
 from rag.store.store import Store
 from rag.types import (
@@ -142,3 +144,30 @@ def make_parsed(texts: Sequence[str]) -> ParsedDocument:
         for number, text in enumerate(texts, start=1)
     )
     return ParsedDocument(title="A title", pages=pages, blocks=blocks)
+
+
+OLD_MATRIX = """
+SELECT set_config('pagelight.user_id', 'ada', false);
+INSERT INTO indexes (
+    user_id, id, name, provider, model, dimensions, chunk_size_chars, chunk_overlap_chars, min_chunk_chars)
+VALUES ('ada', %(id)s, 'x', 'local', 'm', 3, 1000, 100, 10);
+INSERT INTO documents (user_id, id, lineage_id, index_id, name, mime_type, sha256, size, status)
+VALUES ('ada', %(id)s, %(id)s, %(id)s, 'north.pdf', 'application/pdf', 'new', 1, 'ready');
+INSERT INTO matrices (user_id, id, name, questions, lineage_ids)
+VALUES ('ada', %(id)s, 'Harbours', %(questions)s, ARRAY[%(id)s::uuid]);
+INSERT INTO matrix_cells (user_id, matrix_id, lineage_id, asked, document_id, sha256, cell, previous)
+SELECT 'ada', %(id)s, %(id)s, question_key(q.value), %(id)s, 'new', a.value, CASE WHEN a.ordinality = 1 THEN a.value END
+FROM jsonb_array_elements(%(questions)s) WITH ORDINALITY q
+JOIN jsonb_array_elements(%(answers)s) WITH ORDINALITY a ON q.ordinality = a.ordinality
+"""
+"""A document, a matrix that asks it questions, and answers to some of them."""
+
+
+def insert_old_matrix(
+    url: str, key: uuid.UUID, questions: Sequence[Mapping[str, object]], answers: Sequence[Mapping[str, object]]
+) -> None:
+    """Insert it as Ada's into a database of the migrations until 0014."""
+    values = {"id": key, "questions": Jsonb(questions), "answers": Jsonb(answers)}
+    with psycopg.connect(url) as connection:
+        for statement in OLD_MATRIX.split(";"):
+            connection.execute(statement.encode(), values)

@@ -1,5 +1,6 @@
 """Tables over the nodes of a Citus cluster; on other servers the refusal."""
 
+import uuid
 from pathlib import Path
 
 import psycopg
@@ -7,9 +8,10 @@ import pytest
 
 from rag import errors
 from rag.store.server import distribution, migrations
+from rag.store.server.database import connect
 from rag.store.store import Store
 from tests.databases import node_urls
-from tests.integration.samples import Owner
+from tests.integration.samples import Owner, insert_old_matrix
 
 USERS = [f"user {number}" for number in range(12)]
 SETTINGS = """
@@ -155,3 +157,21 @@ def test_rows_from_before_are_distributed(server_url: str, empty_cluster_url: st
         assert connection.execute(rows, [[*report.distributed]]).fetchall() == []
         shards = "SELECT count(DISTINCT nodeport) FROM citus_shards WHERE table_name = 'documents'::regclass"
         assert connection.execute(shards).fetchone() == (len(report.nodes) - 1,)
+
+
+@pytest.mark.needs_citus
+def test_a_matrix_from_before_gets_fields_on_the_nodes(empty_cluster_url: str) -> None:
+    migrations.migrate(empty_cluster_url, until="0014_spread_tables")
+    with connect(empty_cluster_url) as connection:
+        distribution.distribute(connection, [*migrations.tables(), "matrix_cells"])
+    key = uuid.uuid4()
+    answer = {"status": "answered", "answer": "977 ships", "version": 1, "sha256": "new", "question": 0}
+    answer |= {"lineage_id": str(key), "document_id": str(key), "answered_at": "2026-03-09T08:05:00+00:00"}
+    insert_old_matrix(empty_cluster_url, key, [{"text": "How many ships?", "should_agree": False}], [answer])
+    with Store.open(empty_cluster_url, pool_size=2) as store:
+        (matrix,) = store.of("ada").matrices.list()
+        (saved,) = store.of("ada").matrices.cells(matrix.id)
+        assert (saved.cell.field_id, saved.cell.value) == (matrix.fields[0].id, "977 ships")
+        report = store.distribution()
+    assert report is not None
+    assert {"field_cells", "field_templates", "matrices"} <= {*report.distributed}

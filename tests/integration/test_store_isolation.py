@@ -20,6 +20,7 @@ from rag.types import (
     Annotation,
     AnswerResponse,
     ApiKey,
+    CellReview,
     ChatMessage,
     Chunk,
     ChunkingOptions,
@@ -29,14 +30,15 @@ from rag.types import (
     DocumentStatus,
     EmbeddingGeneration,
     EmbeddingSpace,
+    FieldDefinition,
     Filters,
+    FollowedDocuments,
     Job,
     KeyFacts,
     Landmark,
     LinkRequest,
     Matrix,
     MatrixCell,
-    MatrixQuestion,
     Part,
     Rect,
     Region,
@@ -62,8 +64,11 @@ DAY = dt.timedelta(days=1)
 PLACE = Region(page_number=1, rects=(Rect(72, 72, 200, 90),))
 
 
-QUESTIONS = [MatrixQuestion(text="Is it a secret?"), MatrixQuestion(text="Since when?")]
-OTHER_QUESTIONS = [MatrixQuestion(text="What is it?")]
+FIELDS = [FieldDefinition(id=uuid.UUID(int=number), name=name) for number, name in enumerate(("Secret", "Since"), 1)]
+OTHER_FIELDS = [FieldDefinition(id=uuid.UUID(int=3), name="What is it?")]
+
+SECRET_FIELD = uuid.UUID(int=1)
+REVIEW = CellReview(state="corrected", value="a secret correction", sha256="x", reviewed_at=NOW)
 
 OTHERS = ("other", "", "x' or '1'='1", "victim'--", "victim\n", "%", "Victim", "victim ")
 """Users who own nothing of the victim's, whatever they call themselves."""
@@ -144,9 +149,12 @@ def make_world(db: Store, connection: psycopg.Connection[Any]) -> World:
     db.of(VICTIM).jobs.save_step(job.id, "1", ["a secret outcome"])
     db.of(VICTIM).logins.open(LOGIN, NOW, name="Vic", groups=["secret group"])
     annotation = db.of(VICTIM).annotations.add(document.id, [PLACE], "confidential", "a secret note")
-    matrix = db.of(VICTIM).matrices.create("mine", QUESTIONS, [lineage_of(document)])
+    follows = FollowedDocuments(index_id=owner.index.id, tags=("mine",))
+    matrix = db.of(VICTIM).matrices.create("mine", FIELDS, [lineage_of(document)], follows=follows)
     db.of(VICTIM).matrices.set_job(matrix.id, job.id)
-    db.of(VICTIM).matrices.put(matrix.id, QUESTIONS[0], cell_of(document, "a secret answer"))
+    db.of(VICTIM).matrices.put(matrix.id, [(FIELDS[0], cell_of(document, "a secret answer"))])
+    db.of(VICTIM).matrices.review(matrix.id, lineage_of(document), SECRET_FIELD, REVIEW, seen_at=None)
+    db.of(VICTIM).matrices.save_template("mine", FIELDS)
     things = (owner, document, trashed, part, chunk, conversation, answer, generation, key, job, annotation, matrix)
     return World(connection, *things)
 
@@ -155,9 +163,9 @@ def lineage_of(document: Document) -> uuid.UUID:
     return document.lineage_id or document.id
 
 
-def cell_of(document: Document, answer: str) -> MatrixCell:
-    content = {"status": "answered", "answer": answer, "version": 1, "sha256": document.sha256, "answered_at": NOW}
-    place = {"lineage_id": lineage_of(document), "question": 0, "document_id": document.id}
+def cell_of(document: Document, value: str) -> MatrixCell:
+    content = {"state": "found", "value": value, "version": 1, "sha256": document.sha256, "filled_at": NOW}
+    place = {"lineage_id": lineage_of(document), "field_id": SECRET_FIELD, "document_id": document.id}
     return MatrixCell.model_validate({**place, **content})
 
 
@@ -465,10 +473,18 @@ CASES |= {
     "matrices.documents": lambda w, user: w.db.of(user).matrices.documents([lineage_of(w.document)]),
     "matrices.cells": lambda w, user: w.db.of(user).matrices.cells(w.matrix.id),
     "matrices.put": lambda w, user: w.db.of(user).matrices.put(
-        w.matrix.id, QUESTIONS[0], cell_of(w.document, "theirs")
+        w.matrix.id, [(FIELDS[0], cell_of(w.document, "theirs"))]
     ),
-    "matrices.edit": lambda w, user: w.db.of(user).matrices.edit(w.matrix.id, name="theirs", questions=OTHER_QUESTIONS),
+    "matrices.edit": lambda w, user: w.db.of(user).matrices.edit(
+        w.matrix.id, name="theirs", fields=OTHER_FIELDS, lineage_ids=[], sets_follows=True
+    ),
+    "matrices.set_pilot": lambda w, user: w.db.of(user).matrices.set_pilot(w.matrix.id, 1),
+    "matrices.review": lambda w, user: w.db.of(user).matrices.review(
+        w.matrix.id, lineage_of(w.document), SECRET_FIELD, None, seen_at=REVIEW.reviewed_at
+    ),
     "matrices.open": lambda w, user: w.db.of(user).matrices.open(),
+    "matrices.templates": lambda w, user: w.db.of(user).matrices.templates(),
+    "matrices.delete_template": lambda w, user: w.db.of(user).matrices.delete_template("mine"),
     "annotations.list": lambda w, user: w.db.of(user).annotations.list(w.document.id),
     "annotations.add": lambda w, user: w.db.of(user).annotations.add(w.document.id, [PLACE], "", "theirs"),
     "annotations.edit": lambda w, user: w.db.of(user).annotations.edit(w.document.id, w.annotation.id, "theirs"),
@@ -528,10 +544,34 @@ def _matrix_of_another(world: World, user: str) -> object:
     if not user:
         return None
     theirs = world.db.of(user).matrices
-    created = theirs.create("theirs", QUESTIONS, [lineage_of(world.document)])
-    found = created in world.db.of(VICTIM).matrices.list() or theirs.documents(created.lineage_ids)
+    created = theirs.create("theirs", FIELDS, [lineage_of(world.document)])
+    filled = theirs.put(created.id, [(FIELDS[0], cell_of(world.document, "theirs"))])
+    found = created in world.db.of(VICTIM).matrices.list() or theirs.documents(created.lineage_ids) or theirs.open()
     theirs.delete(created.id)
-    return found
+    return found or filled
+
+
+@case("matrices.join_following")
+def _follower_of_another(world: World, user: str) -> object:
+    """Another's matrix gets no document of the owner's, nor the owner's matrix by another's hand."""
+    if not user:
+        return None
+    follows = FollowedDocuments(index_id=world.owner.index.id, tags=("mine",))
+    created = [(of, world.db.of(of).matrices.create("new", FIELDS, [], follows=follows)) for of in (VICTIM, user)]
+    world.db.of(user).matrices.join_following(world.document.id)
+    joined = [world.db.of(of).matrices.get(matrix.id).lineage_ids for of, matrix in created]
+    for of, matrix in created:
+        world.db.of(of).matrices.delete(matrix.id)
+    return any(joined)
+
+
+@case("matrices.save_template")
+def _template_of_the_same_name(world: World, user: str) -> object:
+    """Another's template of the same name is another."""
+    if user:
+        world.db.of(user).matrices.save_template("mine", OTHER_FIELDS)
+        world.db.of(user).matrices.delete_template("mine")
+    return [one for one in world.db.of(VICTIM).matrices.templates() if len(one.fields) != len(FIELDS)]
 
 
 @case("jobs.create")
@@ -660,6 +700,7 @@ def test_the_owner_gets_everything(world: World) -> None:
         *("saved_filters.get", "saved_filters.list", "shares.list", "answer_links.list", "audit.list"),
         *("annotations.list", "chunks.page_texts", "chunks.landmarks"),
         *("matrices.list", "matrices.get", "matrices.documents", "matrices.cells", "matrices.open"),
+        "matrices.templates",
         *("account.get", "account.storage", "logins.is_open", "logins.list"),
         *("saved_filters.get", "saved_filters.list", "documents.trace"),
         *("conversations.list", "conversations.get", "conversations.messages", "conversations.search"),

@@ -6,12 +6,15 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from psycopg import conninfo
+from psycopg import conninfo, sql
 
 from rag import errors
 from rag.store.server import migrations
 from rag.store.store import Store
+from rag.types import SavedCell
+from tests.databases import new_database
 from tests.integration.conftest import new_account
+from tests.integration.samples import insert_old_matrix
 
 FIRST = "0001_row_level_security"
 """The packaged migration whose functions are called whenever migrations were applied."""
@@ -63,6 +66,76 @@ def test_stored_evaluations_are_removed_and_other_jobs_stay(empty_url: str) -> N
         assert connection.execute("SELECT kind FROM jobs").fetchall() == [("matrix",)]
         walled = connection.execute("SELECT relforcerowsecurity FROM pg_class WHERE relname = 'jobs'").fetchone()
     assert walled == (True,)
+
+
+LONG = "Which of the harbours " * 15 + "is it?"
+
+
+def test_the_questions_of_a_matrix_become_fields_and_its_answers_their_values(
+    server_url: str, external_database_url: str | None
+) -> None:
+    """Also where the account of the app owns the tables, and row-level security holds it."""
+    if external_database_url:
+        pytest.skip("accounts are of the whole server, which others use")
+    key = uuid.uuid4()
+    questions = [
+        {"text": "How many\nships?", "should_agree": True},
+        {"text": LONG, "should_agree": False},
+        {"text": "Which flag?", "should_agree": False},
+        {"text": "\u202eNot\x07 \u00a0asked yet", "should_agree": False},
+    ]
+    place = {"lineage_id": str(key), "document_id": str(key), "version": 2, "sha256": "new", "model": "gpt-4.1"}
+    place |= {"answered_at": "2026-03-09T08:05:00+00:00", "question": 0}
+    quote = {"quote": "977 ships", "page_number": 3, "page_label": "iii"}
+    quote |= {"regions": [{"page_number": 3, "rects": [[72, 72, 200, 90]]}]}
+    answers = [
+        {**place, **quote, "status": "answered", "answer": "977 ships", "verdict": "quoted", "likelihood": 0.9},
+        {**place, "status": "not_found", "answer": ""},
+        {**place, "status": "failed", "answer": "", "reason": "No reply."},
+    ]
+    with new_account(server_url) as account, new_database(server_url) as empty_url:
+        with psycopg.connect(empty_url, autocommit=True) as connection:
+            connection.execute("CREATE EXTENSION vector")
+            connection.execute(sql.SQL("ALTER SCHEMA public OWNER TO {}").format(sql.Identifier(account)))
+        url = conninfo.make_conninfo(empty_url, user=account)
+        migrations.migrate(url, until="0014_spread_tables")
+        insert_old_matrix(url, key, questions, answers)
+        with Store.open(url, pool_size=1) as db:
+            (matrix,) = db.of("ada").matrices.list()
+            cells: dict[uuid.UUID | None, SavedCell] = {
+                saved.cell.field_id: saved for saved in db.of("ada").matrices.cells(matrix.id)
+            }
+            documents = db.of("ada").matrices.documents(matrix.lineage_ids)
+            first = cells[matrix.fields[0].id].cell
+            again = [(field, first.model_copy(update={"field_id": field.id})) for field in matrix.fields]
+            saved = db.of("ada").matrices.put(matrix.id, again)
+        with psycopg.connect(url) as connection:
+            walled = connection.execute(
+                "SELECT relname, relforcerowsecurity FROM pg_class WHERE relname IN ('matrices', 'field_cells')"
+            ).fetchall()
+    assert {*walled} == {("matrices", True), ("field_cells", True)}
+    assert [(field.name, field.type, field.should_agree) for field in matrix.fields] == [
+        ("How many ships?", "text", True),
+        (LONG[:200].strip(), "text", False),
+        ("Which flag?", "text", False),
+        ("Not asked yet", "text", False),
+    ]
+    assert matrix.fields[1].question == LONG
+    assert (matrix.pilot, matrix.follows, [document.name for document in documents]) == (None, None, ["north.pdf"])
+    shown = [cells[field.id] for field in matrix.fields[:3]]
+    assert [(one.cell.state, one.cell.value, one.cell.words) for one in shown] == [
+        ("found", "977 ships", "977 ships"),
+        ("not_stated", None, ""),
+        ("failed", None, ""),
+    ]
+    first = shown[0].cell
+    assert (first.verdict, first.confidence, first.version, first.model) == ("quoted", 0.9, 2, "gpt-4.1")
+    assert [(one.quote, one.page_number, one.page_label, len(one.regions)) for one in first.citations] == [
+        ("977 ships", 3, "iii", 1)
+    ]
+    assert shown[0].previous == first
+    assert (shown[1].previous, shown[1].cell.citations, shown[2].cell.reason) == (None, (), "No reply.")
+    assert saved == [field.id for field in matrix.fields], "they are filled as any other"
 
 
 def test_a_failing_migration_undoes_those_before_it(empty_url: str, folder: Path) -> None:

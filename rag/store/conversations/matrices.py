@@ -1,8 +1,10 @@
-"""Matrices: the same questions asked of several documents, and the answers in their cells."""
+"""Matrices: fields of several documents, the values in their cells, reviews, and saved lists of fields."""
 
 import builtins
+import datetime as dt
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from psycopg.types.json import Jsonb
 
@@ -13,57 +15,95 @@ from rag.store.server.database import Queries, UserDatabase
 
 
 class Matrices:
-    """A user's rows of the tables `matrices` and `matrix_cells`."""
+    """A user's rows of the tables `matrices`, `field_cells` and `field_templates`.
+
+    `follows` is the index id and tags of documents that join by themselves.
+    """
 
     def __init__(self, database: UserDatabase) -> None:
+        self._database = database
         self._queries = Queries(database, "matrices")
 
     def create(
-        self, name: str, questions: Sequence[types.MatrixQuestion], lineage_ids: Sequence[uuid.UUID]
+        self,
+        name: str,
+        fields: Sequence[types.FieldDefinition],
+        lineage_ids: Sequence[uuid.UUID],
+        *,
+        pilot: int | None = None,
+        follows: types.FollowedDocuments | None = None,
     ) -> types.Matrix:
         """Add an empty matrix."""
-        return self._write("create", uuid.uuid4(), name=name, questions=_to_json(questions), lineage_ids=[*lineage_ids])
+        values = {"fields": _to_json(fields), "lineage_ids": [*lineage_ids], "pilot": pilot, "follows": _json(follows)}
+        return self._write("create", uuid.uuid4(), name=name, **values)
 
     def list(self) -> builtins.list[types.Matrix]:
         """Return all matrices, the latest first."""
-        return [types.Matrix(**row) for row in self._queries.all("list")]
+        return [types.Matrix(**_matrix(row)) for row in self._queries.all("list")]
 
     def get(self, matrix_id: uuid.UUID) -> types.Matrix:
         """Return a matrix. Raises NotFoundError."""
-        return types.Matrix(**self._queries.get("get", _unknown(matrix_id), id=matrix_id))
+        return types.Matrix(**_matrix(self._queries.get("get", _unknown(matrix_id), id=matrix_id)))
 
     def set_job(self, matrix_id: uuid.UUID, job_id: uuid.UUID) -> types.Matrix:
         """Save the job that fills a matrix. Raises NotFoundError."""
         return self._write("set_job", matrix_id, job_id=job_id)
+
+    def set_pilot(self, matrix_id: uuid.UUID, pilot: int | None) -> types.Matrix:
+        """Save how many of the first documents are filled, None for all. Raises NotFoundError."""
+        return self._write("set_pilot", matrix_id, pilot=pilot)
 
     def edit(
         self,
         matrix_id: uuid.UUID,
         *,
         name: str | None = None,
-        questions: Sequence[types.MatrixQuestion] | None = None,
+        fields: Sequence[types.FieldDefinition] | None = None,
         lineage_ids: Sequence[uuid.UUID] | None = None,
+        follows: types.FollowedDocuments | None = None,
+        sets_follows: bool = False,
     ) -> types.Matrix:
-        """Change what is given; the answers of removed questions and documents are deleted. Raises NotFoundError."""
-        return self._write(
-            "edit",
-            matrix_id,
-            name=name,
-            questions=None if questions is None else _to_json(questions),
-            lineage_ids=None if lineage_ids is None else [*lineage_ids],
-        )
+        """Change what is given; the cells of removed fields and documents are deleted. Raises NotFoundError.
+
+        Cells of fields that mean something else now become out of date. `follows` is changed, also to None, only with
+        `sets_follows`.
+        """
+        with self._database.transaction() as connection:
+            # A worker that saves values meanwhile waits, or was before, and then its cells become out of date, too
+            row = self._queries.run(connection, "lock", id=matrix_id).fetchone()
+            if row is None:
+                raise _unknown(matrix_id)
+            before = {field.id: field for field in types.Matrix(**_matrix(row)).fields}
+            changed = [one.id for one in fields or () if one.id in before and not one.means_the_same(before[one.id])]
+            edited = self._queries.run(
+                connection,
+                "edit",
+                id=matrix_id,
+                name=name,
+                fields=None if fields is None else _to_json(fields),
+                lineage_ids=None if lineage_ids is None else [*lineage_ids],
+                follows=_json(follows),
+                sets_follows=sets_follows,
+            ).fetchone()
+            if changed:
+                self._queries.run(connection, "outdate", id=matrix_id, field_ids=changed)
+            return types.Matrix(**_matrix(edited or row))
+
+    def join_following(self, document_id: uuid.UUID) -> None:
+        """Add a new document to the matrices that follow its collection and tags."""
+        self._queries.write("join_following", document_id=document_id, most=types.MAX_ROWS)
 
     def open(
         self, *, matrix_id: uuid.UUID | None = None, lineage_id: uuid.UUID | None = None
     ) -> builtins.list[types.Matrix]:
         """Return matrices with cells that are missing or outdated, of one matrix, of one document, or all.
 
-        Documents that are not ready do not count, nor do matrices whose job the user cancelled.
+        Documents that are not ready or beyond a pilot do not count, nor do matrices whose job the user cancelled.
         """
-        return [types.Matrix(**row) for row in self._queries.all("open", id=matrix_id, lineage_id=lineage_id)]
+        return [types.Matrix(**_matrix(row)) for row in self._queries.all("open", id=matrix_id, lineage_id=lineage_id)]
 
     def delete(self, matrix_id: uuid.UUID) -> None:
-        """Delete a matrix with its answers. Raises NotFoundError."""
+        """Delete a matrix with its cells. Raises NotFoundError."""
         self._queries.change("delete", _unknown(matrix_id), id=matrix_id)
 
     def documents(self, lineage_ids: Sequence[uuid.UUID]) -> builtins.list[types.Document]:
@@ -73,28 +113,98 @@ class Matrices:
         return [documents[lineage_id] for lineage_id in lineage_ids if lineage_id in documents]
 
     def cells(self, matrix_id: uuid.UUID) -> builtins.list[types.SavedCell]:
-        """Return the cells that have an answer."""
+        """Return the cells that were filled."""
         return [types.SavedCell(**row) for row in self._queries.all("cells", id=matrix_id)]
 
-    def put(self, matrix_id: uuid.UUID, question: types.MatrixQuestion, cell: types.MatrixCell) -> None:
-        """Save an answer, replacing an earlier one. Raises NotFoundError if it is no longer asked."""
-        self._queries.change(
-            "put",
-            _unknown(matrix_id),
-            id=matrix_id,
-            lineage_id=cell.lineage_id,
-            question=question.text,
-            document_id=cell.document_id,
-            sha256=cell.sha256,
-            cell=Jsonb(cell.model_dump(mode="json")),
-        )
+    def put(
+        self, matrix_id: uuid.UUID, values: Sequence[tuple[types.FieldDefinition, types.MatrixCell]]
+    ) -> builtins.list[uuid.UUID]:
+        """Save what was found for fields, all of it or nothing, and return the fields that are still asked for so.
+
+        Values of fields that were removed or changed meanwhile are left out, as are all of a matrix that is gone.
+        """
+        saved = []
+        with self._database.transaction() as connection:
+            row = self._queries.run(connection, "lock", id=matrix_id).fetchone()
+            fields = types.Matrix(**_matrix(row)).fields if row else ()
+            for cell in (cell for field, cell in values if field in fields):
+                parameters = {
+                    "id": matrix_id,
+                    "lineage_id": cell.lineage_id,
+                    "field_id": cell.field_id,
+                    "document_id": cell.document_id,
+                    "sha256": cell.sha256,
+                    "cell": Jsonb(cell.model_dump(mode="json")),
+                }
+                saved += [row["field_id"] for row in self._queries.run(connection, "put", **parameters)]
+        return saved
+
+    def review(
+        self,
+        matrix_id: uuid.UUID,
+        lineage_id: uuid.UUID,
+        field_id: uuid.UUID,
+        review: types.CellReview | None,
+        *,
+        seen_at: dt.datetime | None,
+        filled_at: dt.datetime | None = None,
+    ) -> types.SavedCell:
+        """Save a person's decision about a cell, or take it back with None.
+
+        Raises:
+            errors.NotFoundError: there is no such cell.
+            errors.ConflictError: there is another decision than the one of `seen_at`, or another value than the one of
+                `filled_at`, if that is given.
+        """
+        place = {"id": matrix_id, "lineage_id": lineage_id, "field_id": field_id}
+        with self._database.transaction() as connection:
+            row = self._queries.run(connection, "lock_cell", **place).fetchone()
+            if row is None:
+                raise _unknown(matrix_id)
+            before = types.SavedCell(**row)
+            if (before.review and before.review.reviewed_at) != seen_at:
+                raise errors.ConflictError(
+                    N_("Somebody else has reviewed this value meanwhile. Look at it again, then decide.")
+                )
+            if filled_at not in (None, before.cell.filled_at):
+                raise errors.ConflictError(
+                    N_("The value was read again from the document meanwhile. Look at it again, then decide.")
+                )
+            self._queries.run(connection, "review", **place, review=_json(review))
+        return before.model_copy(update={"review": review})
+
+    def templates(self) -> builtins.list[types.FieldTemplate]:
+        """Return the saved lists of fields, by name."""
+        return [_to_template(row) for row in self._queries.all("templates")]
+
+    def save_template(self, name: str, fields: Sequence[types.FieldDefinition]) -> types.FieldTemplate:
+        """Save a list of fields, replacing the one of that name."""
+        saved = [field.model_copy(update={"id": None}) for field in fields]
+        return _to_template(self._queries.write("save_template", name=name, fields=_to_json(saved))[0])
+
+    def delete_template(self, name: str) -> None:
+        """Delete a saved list of fields. Raises NotFoundError."""
+        unknown = errors.NotFoundError(N_("There is no template {name} of your own."), name=name)
+        self._queries.change("delete_template", unknown, name=name)
 
     def _write(self, query: str, matrix_id: uuid.UUID, **values: object) -> types.Matrix:
-        return types.Matrix(**self._queries.change(query, _unknown(matrix_id), id=matrix_id, **values))
+        return types.Matrix(**_matrix(self._queries.change(query, _unknown(matrix_id), id=matrix_id, **values)))
 
 
-def _to_json(questions: Sequence[types.MatrixQuestion]) -> Jsonb:
-    return Jsonb([question.model_dump(mode="json") for question in questions])
+def _matrix(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name != "following_since"}
+
+
+def _to_json(fields: Sequence[types.FieldDefinition]) -> Jsonb:
+    return Jsonb([field.model_dump(mode="json") for field in fields])
+
+
+def _json(value: types.Model | None) -> Jsonb | None:
+    return None if value is None else Jsonb(value.model_dump(mode="json"))
+
+
+def _to_template(row: Mapping[str, Any]) -> types.FieldTemplate:
+    return types.FieldTemplate(name=row["name"], title=row["name"], fields=row["fields"], is_own=True)
 
 
 def _unknown(matrix_id: uuid.UUID) -> errors.NotFoundError:

@@ -1,6 +1,6 @@
 -- name: create
-INSERT INTO matrices (user_id, id, name, questions, lineage_ids)
-VALUES (:user_id, :id, :name, :questions, :lineage_ids)
+INSERT INTO matrices (user_id, id, name, fields, lineage_ids, pilot, follows)
+VALUES (:user_id, :id, :name, :fields, :lineage_ids, :pilot, :follows)
 RETURNING *;
 
 -- name: list
@@ -12,21 +12,43 @@ SELECT * FROM matrices WHERE user_id = :user_id AND id = :id;
 -- name: set_job
 UPDATE matrices SET job_id = :job_id WHERE user_id = :user_id AND id = :id RETURNING *;
 
+-- name: set_pilot
+UPDATE matrices SET pilot = :pilot WHERE user_id = :user_id AND id = :id RETURNING *;
+
 -- name: edit
--- Values that are not given stay. The answers of removed questions and documents are deleted.
+-- Values that are not given stay. The cells of removed fields and documents are deleted.
 WITH edited AS (
     UPDATE matrices
-    SET name = coalesce(:name::text, name), questions = coalesce(:questions::jsonb, questions),
-        lineage_ids = coalesce(:lineage_ids::uuid[], lineage_ids)
+    SET name = coalesce(:name::text, name), fields = coalesce(:fields::jsonb, fields),
+        lineage_ids = coalesce(:lineage_ids::uuid[], lineage_ids),
+        follows = CASE WHEN :sets_follows THEN :follows::jsonb ELSE follows END,
+        following_since = CASE WHEN :sets_follows THEN clock.at ELSE following_since END
+    FROM (SELECT now() AS at) AS clock
     WHERE user_id = :user_id AND id = :id
-    RETURNING *
+    RETURNING matrices.*
 ), gone AS (
-    DELETE FROM matrix_cells c USING edited m
+    DELETE FROM field_cells c USING edited m
     WHERE c.user_id = :user_id AND c.matrix_id = m.id
       AND (c.lineage_id <> ALL (m.lineage_ids)
-           OR NOT EXISTS (SELECT 1 FROM jsonb_array_elements(m.questions) q WHERE question_key(q.value) = c.asked))
+           OR NOT EXISTS (SELECT 1 FROM jsonb_array_elements(m.fields) f WHERE f.value ->> 'id' = c.field_id::text))
 )
 SELECT * FROM edited;
+
+-- name: outdate
+-- The cells of fields that mean something else now.
+UPDATE field_cells SET is_outdated = true
+WHERE user_id = :user_id AND matrix_id = :id AND field_id = ANY (:field_ids::uuid[]);
+
+-- name: join_following
+-- A document joins the matrices that followed its collection and tags when it was added, unless it is in them.
+UPDATE matrices m SET lineage_ids = m.lineage_ids || d.lineage_id
+FROM documents d
+WHERE m.user_id = :user_id AND d.user_id = :user_id AND d.id = :document_id
+  AND d.superseded_by IS NULL AND d.deleted_at IS NULL AND NOT d.lineage_id = ANY (m.lineage_ids)
+  AND cardinality(m.lineage_ids) < :most AND d.created_at >= m.following_since
+  AND m.follows ->> 'index_id' = d.index_id::text
+  AND NOT EXISTS (SELECT 1 FROM jsonb_array_elements_text(m.follows -> 'tags') t WHERE t.value <> ALL (d.tags))
+RETURNING m.id;
 
 -- name: delete
 DELETE FROM matrices WHERE user_id = :user_id AND id = :id RETURNING id;
@@ -37,47 +59,61 @@ SELECT * FROM documents
 WHERE user_id = :user_id AND lineage_id = ANY (:lineage_ids::uuid[]) AND superseded_by IS NULL AND deleted_at IS NULL;
 
 -- name: cells
--- With the present number of each question.
-SELECT c.cell || q.number AS cell, c.previous || q.number AS previous
-FROM matrices m
-CROSS JOIN LATERAL (
-    SELECT question_key(value) AS asked, jsonb_build_object('question', ordinality - 1) AS number
-    FROM jsonb_array_elements(m.questions) WITH ORDINALITY
-) q
-JOIN matrix_cells c ON c.user_id = m.user_id AND c.matrix_id = m.id AND c.asked = q.asked
-WHERE m.user_id = :user_id AND m.id = :id
-ORDER BY c.lineage_id, q.number;
+SELECT cell, previous, review, is_outdated FROM field_cells
+WHERE user_id = :user_id AND matrix_id = :id
+ORDER BY lineage_id, field_id;
+
+-- name: lock
+-- Its definitions stay until the end of the transaction.
+SELECT * FROM matrices WHERE user_id = :user_id AND id = :id FOR NO KEY UPDATE;
 
 -- name: put
--- Only if it is still asked. Answers from other content are kept.
-INSERT INTO matrix_cells AS kept (user_id, matrix_id, lineage_id, asked, document_id, sha256, cell)
-SELECT m.user_id, m.id, :lineage_id, question_key(q.value), d.id, :sha256, :cell
+-- Values from other content are kept, and what a person decided stays.
+INSERT INTO field_cells AS kept (user_id, matrix_id, lineage_id, field_id, document_id, sha256, cell)
+SELECT m.user_id, m.id, :lineage_id, :field_id, d.id, :sha256, :cell
 FROM matrices m
-JOIN documents d ON d.user_id = m.user_id AND d.id = :document_id
-CROSS JOIN LATERAL (
-    SELECT value FROM jsonb_array_elements(m.questions) WHERE value ->> 'text' = :question LIMIT 1
-) q
-WHERE m.user_id = :user_id AND m.id = :id AND :lineage_id = ANY (m.lineage_ids)
-ON CONFLICT (user_id, matrix_id, lineage_id, asked) DO UPDATE
+JOIN documents d ON d.id = :document_id
+WHERE m.user_id = :user_id AND d.user_id = :user_id AND m.id = :id AND :lineage_id = ANY (m.lineage_ids)
+ON CONFLICT (user_id, matrix_id, lineage_id, field_id) DO UPDATE
 SET previous = CASE WHEN kept.sha256 <> excluded.sha256 THEN kept.cell ELSE kept.previous END,
-    document_id = excluded.document_id, sha256 = excluded.sha256, cell = excluded.cell
-RETURNING asked;
+    document_id = excluded.document_id, sha256 = excluded.sha256, cell = excluded.cell, is_outdated = false
+RETURNING field_id;
+
+-- name: lock_cell
+SELECT cell, previous, review, is_outdated FROM field_cells
+WHERE user_id = :user_id AND matrix_id = :id AND lineage_id = :lineage_id AND field_id = :field_id
+FOR NO KEY UPDATE;
+
+-- name: review
+UPDATE field_cells SET review = :review::jsonb
+WHERE user_id = :user_id AND matrix_id = :id AND lineage_id = :lineage_id AND field_id = :field_id;
 
 -- name: open
--- Matrices, of one id, one document or all, with a cell that a ready document has not answered from its present content.
--- Without those whose job was cancelled.
+-- Matrices, of one id, one document or all, with a cell that a ready document has not filled from its present content for
+-- the present field. Of a pilot only its documents count. Without those whose job was cancelled.
 SELECT m.*
 FROM matrices m
 WHERE m.user_id = :user_id AND (:id::uuid IS NULL OR m.id = :id)
   AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.user_id = :user_id AND j.id = m.job_id AND j.status = 'cancelled')
   AND EXISTS (
       SELECT 1
-      FROM documents d CROSS JOIN jsonb_array_elements(m.questions) q
-      WHERE d.user_id = :user_id AND d.lineage_id = ANY (m.lineage_ids)
+      FROM documents d CROSS JOIN jsonb_array_elements(m.fields) f
+      WHERE d.user_id = :user_id AND d.lineage_id = ANY (m.lineage_ids[1 : coalesce(m.pilot, cardinality(m.lineage_ids))])
         AND (:lineage_id::uuid IS NULL OR d.lineage_id = :lineage_id)
         AND d.superseded_by IS NULL AND d.deleted_at IS NULL AND d.status = 'ready'
         AND NOT EXISTS (
-            SELECT 1 FROM matrix_cells c
+            SELECT 1 FROM field_cells c
             WHERE c.user_id = :user_id AND c.matrix_id = m.id AND c.lineage_id = d.lineage_id
-              AND c.asked = question_key(q.value) AND c.sha256 = d.sha256))
+              AND c.field_id::text = f.value ->> 'id' AND c.sha256 = d.sha256 AND NOT c.is_outdated))
 ORDER BY m.created_at, m.id;
+
+-- name: templates
+SELECT name, fields FROM field_templates WHERE user_id = :user_id ORDER BY name;
+
+-- name: save_template
+INSERT INTO field_templates (user_id, name, fields) VALUES (:user_id, :name, :fields)
+ON CONFLICT (user_id, name) DO UPDATE SET fields = excluded.fields, saved_at = excluded.saved_at
+RETURNING name, fields;
+
+-- name: delete_template
+DELETE FROM field_templates WHERE user_id = :user_id AND name = :name RETURNING name;

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import llama_index.core
 from llama_index.core.base.embeddings.base import BaseEmbedding
-from llama_index.core.llms import LLM, ChatMessage
+from llama_index.core.llms import LLM, ChatMessage, ChatResponseGen
 
 from rag import errors, types
 from rag.providers.embedded_models import count_tokens, estimate_max_tokens
@@ -68,8 +68,10 @@ def embed_query(embedder: BaseEmbedding, query: str) -> list[float]:
     return embedder.get_query_embedding(query)
 
 
-def complete_stream(llm: LLM, messages: Sequence[ChatMessage]) -> Generator[str, None, StreamEnd]:
-    """Stream an answer without the reasoning before it.
+def complete_stream(
+    llm: LLM, messages: Sequence[ChatMessage], schema: Mapping[str, Any] | None = None
+) -> Generator[str, None, StreamEnd]:
+    """Stream an answer without the reasoning before it, in JSON of `schema` as `complete` does.
 
     Closing the generator early ends the request.
 
@@ -79,7 +81,8 @@ def complete_stream(llm: LLM, messages: Sequence[ChatMessage]) -> Generator[str,
     counts: dict[str, int] = {}
     started, read_seconds, cut_off = time.perf_counter(), 0.0, False
     reasoning = ReasoningFilter()
-    pieces = llm.stream_chat(messages)
+    form = llm.schema_arguments(schema) if schema and isinstance(llm, VendorLLM) else {}
+    pieces = _stream_chat(llm, messages, form)
     try:
         for piece in pieces:
             if not read_seconds and is_output(piece):
@@ -97,6 +100,19 @@ def complete_stream(llm: LLM, messages: Sequence[ChatMessage]) -> Generator[str,
         READING_SPEEDS.record(model_id(llm), prompt_tokens, read_seconds)
     usage = types.Usage(input_tokens=counts.get("prompt_tokens", 0), output_tokens=counts.get("completion_tokens", 0))
     return StreamEnd(usage, cut_off)
+
+
+def _stream_chat(llm: LLM, messages: Sequence[ChatMessage], form: Mapping[str, Any]) -> ChatResponseGen:
+    """Stream a chat; a server or model that refuses the schema in `form` is asked again without."""
+    has_begun = False
+    try:
+        for piece in llm.stream_chat(messages, **form):
+            has_begun = True
+            yield piece
+    except errors.ProviderError as error:
+        if has_begun or not form or error.details.get("status") not in REFUSED_SCHEMA:
+            raise
+        yield from llm.stream_chat(messages)
 
 
 def model_id(llm: LLM) -> str:

@@ -1,9 +1,9 @@
 """Have a language model write: the prompt, the stream and its displayable text, broken outputs, dropped sentences."""
 
 import contextlib
-from collections.abc import Callable, Collection, Generator, Iterable, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rag import errors, prompts, providers, types
 from rag.answering.text.markup import AnswerFilter, ProposedQuote
@@ -123,12 +123,17 @@ class Output(NamedTuple):
 
 @dataclass(frozen=True)
 class Writer:
-    """A language model with a cache of its answers."""
+    """A language model with a cache of its answers, which are JSON of the `schema` if it can be told one.
+
+    Only what `is_usable` is cached.
+    """
 
     llm: "LLM"
     generation: types.GenerationOptions
     memory: CompletionCache | None
     stop: Stop = never_stop
+    schema: Mapping[str, Any] | None = None
+    is_usable: Callable[[str], object] = bool
 
     def write(self, messages: "Sequence[ChatMessage]") -> Generator[str, None, Ending]:
         """Yield the answer piece by piece, or at once from the cache; only complete answers are cached.
@@ -148,7 +153,7 @@ class Writer:
         pieces: list[str] = []
         ending = yield from self._ask(messages, pieces)
         text = "".join(pieces)
-        if self.memory and ending.is_complete:
+        if self.memory and ending.is_complete and self.is_usable(text):
             self.memory.keep("answers", key, text)
         usage = ending.usage
         if not usage.output_tokens:  # the vendor reports none: estimated with the embedded model's tokenizer
@@ -156,7 +161,7 @@ class Writer:
         return ending._replace(usage=usage.model_copy(update={"cost_usd": providers.cost(self.llm, usage)}))
 
     def _ask(self, messages: "Sequence[ChatMessage]", pieces: list[str]) -> Generator[str, None, Ending]:
-        with contextlib.closing(providers.complete_stream(self.llm, messages)) as stream:
+        with contextlib.closing(providers.complete_stream(self.llm, messages, self.schema)) as stream:
             while True:
                 try:
                     piece = next(stream)

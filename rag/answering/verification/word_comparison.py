@@ -194,6 +194,10 @@ class _Comparison:
         self.missing_words = [word for word in claim.content if not self._is_held(word, evidence.all_keys)]
 
     @functools.cached_property
+    def _hedged(self) -> Sequence[tuple[int, int]]:
+        return qualifications.hedged_spans(self.claim)
+
+    @functools.cached_property
     def _trend(self) -> int:
         """The trend of the claim's own figures if the evidence has all of them: 1, -1 or 0."""
         return 0 if self.missing_figures else wording_checks.stated_trend(self.claim)
@@ -351,7 +355,7 @@ class _Comparison:
         if way and (way == self._trend or any(negation.trend(other) == way for other in own.folded)):
             return True
         # Whether the evidence hedges the same is for `qualifications.changed_hedges` to say.
-        if any(start <= word.start < end for start, end in qualifications.hedged_spans(claim)):
+        if any(start <= word.start < end for start, end in self._hedged):
             return True
         denied = claim.denied.get(word.start, ())  # "lacks" corresponds to "does not have"
         if any(not set(negated).isdisjoint(denied) for negated in own.negated):

@@ -1,11 +1,11 @@
-"""The answer of a matrix cell, chosen from several statements."""
+"""The value of a field, chosen from several statements that an answer quotes."""
 
 import uuid
 
 import pytest
 
 from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL
-from rag.engine import matrices
+from rag.answering.fields import answered_question
 from rag.types import (
     AnswerResponse,
     BlockKind,
@@ -36,7 +36,7 @@ SEGMENT = "Research and development – December 31, 2022: $1,510; 2021: $1,140 
     ],
 )
 def test_statements_that_give_different_figures_are_contested(statements: list[str], contested: bool) -> None:
-    assert matrices._has_conflicting_figures(QUESTION, statements) is contested
+    assert answered_question._has_conflicting_figures(QUESTION, statements) is contested
 
 
 def answered(question: str, text: str, page_number: int = 4, row: QuotedRow | None = None) -> AnswerResponse:
@@ -75,7 +75,7 @@ def test_a_line_item_is_proved_by_the_documents_own_statement(
     statements: dict[str, set[int]], verdict: Support, row: QuotedRow | None
 ) -> None:
     question = "What was the net income in 2021?"
-    cell = matrices._answer_fields(
-        question, answered(question, "Net income was $60 million in 2021.", row=row), statements
-    )
-    assert (cell["status"], cell["verdict"]) == ("answered", verdict)
+    response = answered(question, "Net income was $60 million in 2021.", row=row)
+    cell = answered_question.read_answered(question, response, statements)
+    assert (cell.state, cell.verdict) == ("found", verdict)
+    assert cell.words == ("Net income, 2021: 60" if row else "Net income was $60 million in 2021.")

@@ -21,6 +21,7 @@ def placeholders(template: str) -> set[str]:
         (prompts.CONTEXT_ITEM, {"citation_id", "name", "pages", "line_start", "line_end", "text"}),
         (prompts.CONTEXT_PAGE, {"number"}),
         (prompts.CONDENSE_QUESTION, {"history", "question"}),
+        (prompts.SUGGEST_FIELDS_USER, {"context", "usual", "count"}),
     ],
 )
 def test_each_prompt_has_the_placeholders_its_code_fills(template: str, expected: set[str]) -> None:

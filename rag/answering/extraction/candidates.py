@@ -198,7 +198,7 @@ def _can_answer(question: ParsedQuestion, unit: Unit, shown: str) -> bool:
     if (
         unit.is_boilerplate
         or shown.endswith((":", "?"))
-        or (not unit.cells and _CLAUSE_TITLE.fullmatch(shown))
+        or (not unit.cells and is_clause_title(shown))
         or _ELSEWHERE.search(shown)
         or _LABEL_ALONE.fullmatch(shown)
         or not ({*term_weights.content_words(shown)} - {*question.words} or is_answered_by_box(shown))
@@ -209,6 +209,11 @@ def _can_answer(question: ParsedQuestion, unit: Unit, shown: str) -> bool:
     if unit.kind is types.BlockKind.TABLE:
         return bool(unit.cells)
     return len(shown) >= MIN_CHARS
+
+
+def is_clause_title(text: str) -> bool:
+    """Return whether a text is the title of a clause, which is no heading: "23. GOVERNING LAW."."""
+    return _CLAUSE_TITLE.fullmatch(text) is not None
 
 
 def _fitting(question: ParsedQuestion, candidates: list[Candidate]) -> list[Candidate]:

@@ -37,7 +37,7 @@ def byline(passage: types.Passage) -> Unit | None:
     placed = [one for one in placed_lines(passage) if one[1].text.strip()]
     if not placed or placed[0][1].page_number != 1 or placed[0][1].number > REACH:
         return None
-    if not any(_ABSTRACT.match(field) for _, line in placed for field in line.text.split("\t")):
+    if not any(begins_abstract(field) for _, line in placed for field in line.text.split("\t")):
         return None
     title = next(
         (at for at, (_, line) in enumerate(placed[:FIRST_LINES]) if line.kind is types.BlockKind.HEADING), None
@@ -55,6 +55,17 @@ def byline(passage: types.Passage) -> Unit | None:
     return Unit(types.Span(trim_line(*names[0]).start, trim_line(*names[-1]).end), types.BlockKind.TEXT)
 
 
+def begins_abstract(line: str) -> bool:
+    """Return whether the text of a paper begins with this line."""
+    return _ABSTRACT.match(line) is not None
+
+
+def is_institution(name: str) -> bool:
+    """Return whether capitalised words name an institution, or nobody."""
+    words = [word.strip(".'’-").casefold() for word in _CAPITALISED.findall(name)]
+    return any(is_term(word) or word in _INSTITUTION for word in words)
+
+
 def _names_persons(line: types.Line) -> bool:
     """Return whether a line has nothing but names, at least one of two words."""
     return len(_CAPITALISED.findall(line.text)) > 1 and _continues(line)
@@ -62,9 +73,8 @@ def _names_persons(line: types.Line) -> bool:
 
 def _continues(line: types.Line) -> bool:
     text = line.text.strip()
-    words = [word.strip(".'’-").casefold() for word in _CAPITALISED.findall(text)]
-    is_named = not text.isupper() and not any(is_term(word) or word in _INSTITUTION for word in words)
-    return is_named and bool(words) and not _ABSTRACT.match(text) and _NAMES.fullmatch(text) is not None
+    is_named = not text.isupper() and _CAPITALISED.search(text) is not None and not is_institution(text)
+    return is_named and not begins_abstract(text) and _NAMES.fullmatch(text) is not None
 
 
 MAX_OFFICE_LINES = 3

@@ -1,0 +1,188 @@
+"""Ask a language model for the fields of a document, and read its reply."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import pydantic
+
+from rag import prompts, types
+from rag.answering.generation.context import neutralise_marks
+
+if TYPE_CHECKING:  # see `rag.lazy_imports`
+    from llama_index.core.llms import ChatMessage
+
+MAX_FIELDS = 20
+"""Fields of one request; more are asked in further ones."""
+
+UNTOLD = 50.0
+"""The confidence, in percent, where a model tells none."""
+
+OUTPUT_TOKENS = 8000
+"""Room for the reply: twenty fields with quotes, or lists of records."""
+
+_QUOTE = {
+    "type": "object",
+    "properties": {"source": {"type": "string"}, "text": {"type": "string"}},
+    "required": ["source", "text"],
+    "additionalProperties": False,
+}
+_CELL = {
+    "type": "object",
+    "properties": {"column": {"type": "string"}, "value": {"type": "string"}},
+    "required": ["column", "value"],
+    "additionalProperties": False,
+}
+_VALUE: dict[str, Any] = {
+    "value": {"type": "string"},
+    "unit": {"type": "string"},
+    "words": {"type": "string"},
+    "records": {"type": "array", "items": {"type": "array", "items": _CELL}},
+    "quotes": {"type": "array", "items": _QUOTE},
+}
+_OTHER = {"type": "object", "properties": _VALUE, "required": [*_VALUE], "additionalProperties": False}
+_FIELD: dict[str, Any] = {
+    "field": {"type": "integer"},
+    **_VALUE,
+    "others": {"type": "array", "items": _OTHER},
+    "state": {"type": "string", "enum": ["found", "not_stated", "conflict"]},
+    "confidence": {"type": "integer"},
+}
+REPLY_SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "fields": {
+            "type": "array",
+            "items": {"type": "object", "properties": _FIELD, "required": [*_FIELD], "additionalProperties": False},
+        }
+    },
+    "required": ["fields"],
+    "additionalProperties": False,
+}
+"""The reply to `prompts.FIELDS_SYSTEM`, where a server takes a schema."""
+
+
+def _text(value: object) -> object:
+    """Return what a model without a schema writes for a text as such: numbers, truth values, null.
+
+    Characters that no database keeps are left out.
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, str):
+        return value.replace("\0", "").encode("utf-8", "ignore").decode("utf-8")
+    return "" if value is None else value
+
+
+def _percent(value: object) -> float:
+    """Return a confidence from 0 to 100; what is none tells nothing."""
+    try:
+        told = float(str(value).rstrip("% "))
+    except ValueError:
+        return UNTOLD
+    return min(max(told, 0.0), 100.0) if math.isfinite(told) else UNTOLD
+
+
+def _listed(value: object) -> object:
+    return () if value is None else value
+
+
+def _cells(value: object) -> object:
+    """Return a record that was written as an object as cells."""
+    return [{"column": key, "value": cell} for key, cell in value.items()] if isinstance(value, Mapping) else value
+
+
+_Text = Annotated[str, pydantic.BeforeValidator(_text)]
+_Record = Annotated[tuple["ReplyCell", ...], pydantic.BeforeValidator(_cells)]
+_NoneIsEmpty = pydantic.BeforeValidator(_listed)
+
+
+class _Part(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(extra="ignore", frozen=True)
+
+
+class ReplyQuote(_Part):
+    """Words of a source."""
+
+    source: _Text
+    text: _Text
+
+
+class ReplyCell(_Part):
+    """A value of a record."""
+
+    column: _Text
+    value: _Text
+
+
+class ReplyValue(_Part):
+    """A value as the model gives it: `words` are those of the document."""
+
+    value: _Text = ""
+    unit: _Text = ""
+    words: _Text = ""
+    records: Annotated[tuple[_Record, ...], _NoneIsEmpty] = ()
+    quotes: Annotated[tuple[ReplyQuote, ...], _NoneIsEmpty] = ()
+
+
+class ReplyField(ReplyValue):
+    """What the model says of a field, which it names by its number from 1; `confidence` is in percent."""
+
+    field: int
+    state: Literal["found", "not_stated", "conflict"]
+    others: Annotated[tuple[ReplyValue, ...], _NoneIsEmpty] = ()
+    confidence: Annotated[float, pydantic.BeforeValidator(_percent)] = UNTOLD
+
+
+def field_messages(fields: Sequence[types.FieldDefinition], sources: str) -> "list[ChatMessage]":
+    """Return the instructions, and the `fields` to find in the `sources`, which are from one document."""
+    import llama_index.core
+    from llama_index.core.llms import ChatMessage, MessageRole
+
+    described = "\n".join(f"{number}. {_described(field)}" for number, field in enumerate(fields, start=1))
+    user = prompts.FIELDS_USER.format(context=sources, fields=described)
+    return [
+        ChatMessage(role=MessageRole.SYSTEM, content=prompts.FIELDS_SYSTEM),
+        ChatMessage(role=MessageRole.USER, content=user),
+    ]
+
+
+def _described(field: types.FieldDefinition) -> str:
+    parts = [f"{field.name} ({_kind(field)})"]
+    if field.instruction and field.instruction != field.name:
+        parts.append(field.instruction)
+    if field.columns:
+        parts.append(f"Columns: {'; '.join(f'{column.name} ({_kind(column)})' for column in field.columns)}")
+    if field.example:
+        parts.append(f"Example of such a value: {field.example}")
+    return neutralise_marks(". ".join(" ".join(part.split()).rstrip(".") for part in parts))
+
+
+def _kind(field: types.FieldDefinition | types.FieldColumn) -> str:
+    told = prompts.FIELD_TYPES[field.type]
+    if field.choices:
+        return f"{told} {', '.join(f'“{choice}”' for choice in field.choices)}"
+    return f"{told}, in {field.unit}" if field.unit else told
+
+
+def read_reply(reply: str, count: int) -> dict[int, ReplyField] | None:
+    """Return what a reply says of each of `count` fields, by number from 1; None if it is no such reply.
+
+    What it says wrongly of one field leaves the others.
+    """
+    try:
+        rows = [*json.loads(reply[reply.find("{") : reply.rfind("}") + 1])["fields"]]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    read: dict[int, ReplyField] = {}
+    for row in rows:
+        try:
+            field = ReplyField.model_validate(row)
+        except (pydantic.ValidationError, RecursionError):
+            continue
+        if 1 <= field.field <= count:
+            read.setdefault(field.field, field)
+    return read or None

@@ -1,0 +1,220 @@
+"""Read fields from one document: with a language model in few requests, without one the likeliest values it states."""
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from rag import errors, providers, retrieval, types, vocabulary
+from rag.answering.extraction import answer_fit
+from rag.answering.fields.answered_question import is_question, read_answered
+from rag.answering.fields.checked_values import check_fields, pages_of
+from rag.answering.fields.document_units import DocumentUnits
+from rag.answering.fields.model_reply import MAX_FIELDS, OUTPUT_TOKENS, REPLY_SCHEMA, field_messages, read_reply
+from rag.answering.fields.quoted_values import FoundFor, Tools, read_listed, read_quoted
+from rag.answering.fields.value_candidates import Judges, query_of
+from rag.answering.generation.context import Context, build_context, hit_tokens
+from rag.answering.generation.model_answer import Ending, Writer
+from rag.answering.verification.grounding import Grounder
+from rag.engine.library.pages import Pages
+from rag.engine.questions.questions import Questions
+from rag.engine.questions.search import Search, page_hits
+from rag.engine.request_parsing import restrict_to_documents
+from rag.engine.workspace import Workspace
+from rag.messages import N_
+
+if TYPE_CHECKING:  # see `rag.lazy_imports`
+    from llama_index.core.llms import LLM
+
+PASSAGES = 12
+"""Passages that are searched for each field."""
+
+ROUNDS = 2
+"""How often pages are searched and read for fields that those read so far do not state."""
+
+UNREADABLE_REPLY = N_("{model} gave no reply that can be read as values. Fill again, or choose another model.")
+
+Read = Iterator[tuple[types.FieldDefinition, types.FoundField]]
+
+
+class FieldReader:
+    """Reads fields from a user's documents, one document at a time; `usage` adds up what models took."""
+
+    def __init__(self, workspace: Workspace, questions: Questions, generation: types.GenerationOptions) -> None:
+        """Read with the model of `generation`, else that of the settings. Raises as `language_model`."""
+        self._workspace = workspace
+        self._questions = questions
+        wanted = {"max_output_tokens": OUTPUT_TOKENS, "temperature": 0.0}
+        wanted = {name: value for name, value in wanted.items() if name not in generation.model_fields_set}
+        self._generation = generation.model_copy(update=wanted)
+        llm = workspace.models.language_model(self._generation)
+        # A small model cannot keep to the form of the reply: fields are read as without one.
+        self._llm = None if llm is None or providers.is_small(llm) else llm
+        self.usage = types.Usage()
+        self.model = llm.metadata.model_name if llm else ""
+
+    def read(
+        self, document: types.Document, fields: Sequence[types.FieldDefinition], pause: Callable[[], None]
+    ) -> Read:
+        """Yield each field with what the document says of it, as soon as it is known.
+
+        `pause` is called before each request. What concerns this document or field alone is a failed field.
+        Raises ProviderError.
+        """
+        if self._llm is None:
+            told = 0
+            try:
+                for found in self._quote(document, fields, pause):
+                    told += 1
+                    yield found
+            except (errors.GroundingError, errors.NotFoundError) as error:  # concerns this document only
+                failed = types.FoundField(state="failed", reason=error.message)
+                yield from ((field, failed) for field in fields[told:])
+            return
+        for first in range(0, len(fields), MAX_FIELDS):
+            batch = fields[first : first + MAX_FIELDS]
+            try:
+                yield from self._read_batch(self._llm, document, batch, pause)
+            except (errors.GroundingError, errors.NotFoundError) as error:  # concerns this document only
+                yield from ((field, types.FoundField(state="failed", reason=error.message)) for field in batch)
+
+    # --- with a language model ---
+
+    def _read_batch(
+        self, llm: "LLM", document: types.Document, fields: Sequence[types.FieldDefinition], pause: Callable[[], None]
+    ) -> list[tuple[types.FieldDefinition, types.FoundField]]:
+        """Read the whole document if it fits, else search pages for the fields, and again for those not stated.
+
+        All is returned together: what a killed job has not saved is read again from the same replies, which are kept.
+        """
+        budget = self._workspace.models.with_context_budget(types.AnswerOptions(), llm).max_context_tokens or 0
+        room = providers.remaining_tokens(llm, *(one.content or "" for one in field_messages(fields, "")))
+        budget = min(budget, room)
+        pages = page_hits(document, self._workspace.store.chunks.of_document(document.id))
+        is_whole = sum(map(hit_tokens, pages)) <= budget
+        found = [types.FoundField(state="not_stated", model=self.model) for _ in fields]
+        read_pages = set[int]()
+        for _ in range(1 if is_whole else ROUNDS):
+            places = [place for place, one in enumerate(found) if one.state == "not_stated"]
+            open_fields = [fields[place] for place in places]
+            chosen = pages if is_whole else self._find_pages(document, open_fields, pages, budget, read_pages)
+            if not (open_fields and chosen):
+                break
+            pause()
+            context = build_context(chosen, budget_tokens=None)
+            read_pages.update(pages_of(chosen))
+            for place, one in zip(places, self._read_pages(llm, open_fields, context), strict=True):
+                found[place] = one.model_copy(update={"pages_read": tuple(sorted(read_pages))})
+        return [*zip(fields, found, strict=True)]
+
+    def _find_pages(
+        self,
+        document: types.Document,
+        fields: Sequence[types.FieldDefinition],
+        pages: Sequence[types.Hit],
+        budget: int,
+        read: set[int],
+    ) -> list[types.Hit]:
+        """Return pages, not `read` yet, that fit into the budget: of each field the best, then the second best …."""
+        search = self._search(document)
+        ranked = []
+        for field in fields:
+            found = [hit.chunk.main_page for hit in search.run(retrieval.Query(query_of(field))).results]
+            if field.type == "records":  # a list may go on on the next page
+                found = [page for number in found for page in (number, number + 1)]
+            ranked.append(found)
+        by_number = {page.chunk.main_page: page for page in pages}
+        chosen: dict[int, types.Hit] = {}
+        for number in dict.fromkeys(page for rank in itertools.zip_longest(*ranked) for page in rank):
+            if number is None or number in read or number not in by_number:
+                continue
+            budget -= hit_tokens(by_number[number])
+            if budget < 0 and chosen:
+                break
+            chosen[number] = by_number[number]
+        return [chosen[number] for number in sorted(chosen)]
+
+    def _read_pages(
+        self, llm: "LLM", fields: Sequence[types.FieldDefinition], context: Context
+    ) -> list[types.FoundField]:
+        messages = field_messages(fields, context.text)
+        writer = Writer(
+            llm,
+            self._generation,
+            self._workspace.store.caches,
+            schema=REPLY_SCHEMA,
+            is_usable=lambda text: read_reply(text, len(fields)),
+        )
+        pieces: list[str] = []
+        written = writer.write(messages)
+        while True:
+            try:
+                pieces.append(next(written))
+            except StopIteration as end:
+                ending: Ending = end.value
+                break
+        self._add(ending.usage)
+        if ending.stopped:  # it broke off; a job tries again later
+            raise errors.ProviderError(ending.hint or "", details={"provider": self.model})
+        reply = read_reply("".join(pieces), len(fields))
+        if reply is None:
+            failed = ending.hint or UNREADABLE_REPLY.format(model=self.model)
+            return [types.FoundField(state="failed", reason=failed, model=self.model) for _ in fields]
+        grounder = Grounder(context.hits, locate=Pages(self._workspace).locate)
+        found = check_fields(fields, reply, context.hits, grounder)
+        left_out = types.FoundField(state="failed", reason=UNREADABLE_REPLY.format(model=self.model))
+        return [
+            found.get(number, left_out).model_copy(update={"model": self.model}) for number in range(1, len(fields) + 1)
+        ]
+
+    def _add(self, usage: types.Usage) -> None:
+        total = self.usage
+        costs = [cost for cost in (total.cost_usd, usage.cost_usd) if cost is not None]
+        self.usage = types.Usage(
+            input_tokens=total.input_tokens + usage.input_tokens,
+            output_tokens=total.output_tokens + usage.output_tokens,
+            cost_usd=sum(costs) if costs else None,
+        )
+
+    # --- without a language model ---
+
+    def _quote(
+        self, document: types.Document, fields: Sequence[types.FieldDefinition], pause: Callable[[], None]
+    ) -> Read:
+        """Yield each field with the likeliest value that the document states."""
+        store, models = self._workspace.store, self._workspace.models
+        figures = [vocabulary.find_figure(field.name) for field in fields]
+        places = {figure.place for figure in figures if figure and figure.place}
+        statements = vocabulary.own_pages(store.chunks.landmarks(document.id, places))
+        pages = page_hits(document, store.chunks.of_document(document.id))
+        units = DocumentUnits(document, pages, statements)
+        judges = Judges(models.reranker, models.reader, models.entailment_model)
+        search, tools = self._search(document), Tools(judges, Pages(self._workspace).locate)
+        for field in fields:
+            pause()
+            if is_question(field):
+                yield field, self._answer(document, field)
+                continue
+            if field.type == "records":
+                yield field, read_listed(field, units, tools.locate)
+                continue
+            query = retrieval.Query(query_of(field))
+            found_for = FoundFor(search.run(query), query.findings.rewritings)
+            yield field, read_quoted(field, units, found_for, tools)
+
+    def _answer(self, document: types.Document, field: types.FieldDefinition) -> types.FoundField:
+        """Answer a question in words as the chat does."""
+        request = types.AnswerRequest(
+            index_name=str(document.index_id), question=field.question, generation=self._generation
+        )
+        response = self._questions.answer(restrict_to_documents(request, [document.id]))
+        self._add(response.usage)
+        item = answer_fit.requested_item(field.question)
+        names = [item.place] if item and item.place else []
+        statements = vocabulary.own_pages(self._workspace.store.chunks.landmarks(document.id, names))
+        return read_answered(field.question, response, statements)
+
+    def _search(self, document: types.Document) -> Search:
+        index = self._workspace.store.indexes.get_by_id(document.index_id)
+        options = types.RetrievalOptions(top_k=PASSAGES, min_score=0.0, routing=False)
+        request = restrict_to_documents(types.SearchRequest(query="-", retrieval=options), [document.id])
+        return Search(self._workspace, index, request)

@@ -1,6 +1,7 @@
 """Domain vocabularies, formulas, periods, references and landmarks in questions and documents."""
 
 from rag.vocabulary.document_kinds import DocumentKind, cues_of, document_kinds, marked_kind
+from rag.vocabulary.field_templates import field_templates, fitting_template
 from rag.vocabulary.formulas import (
     Expression,
     Figure,
@@ -20,7 +21,6 @@ from rag.vocabulary.question_words import (
     QuestionTemplates,
     any_of,
     document_terms,
-    question_sets,
     question_templates,
     reason_language,
     words,

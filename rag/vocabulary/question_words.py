@@ -1,4 +1,4 @@
-"""Question words and phrases by language (`rag/vocabulary/talk`), and sample questions (`rag/vocabulary/questions`).
+"""Question words and phrases by language (`rag/vocabulary/talk`).
 
 Also common questions about a company, in English and German, and the terms of their answers.
 """
@@ -93,14 +93,6 @@ def reason_language(question: str) -> str | None:
 def _reason(language: str) -> re.Pattern[str]:
     joins, reasons = any_of(words("joins")), any_of(words("reasons", language))
     return re.compile(rf"^[¿\s]*(?:(?:{joins})[\s,]+)?(?:{reasons})[\s?!.]*", re.IGNORECASE)
-
-
-@functools.cache
-def question_sets() -> tuple[types.MatrixTemplate, ...]:
-    """Return the packaged sample questions for kinds of documents, by title."""
-    files = packaged_files("questions").items()
-    sets = [types.MatrixTemplate.model_validate({"name": name, **tomllib.loads(text)}) for name, text in files]
-    return tuple(sorted(sets, key=lambda template: template.title))
 
 
 SEAT = (

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from rag import answering, errors, lazy_imports, parsing, retrieval, types, vocabulary
+from rag.answering.fields.schemas import json_schema_of
 from rag.config import Config, load_config
 from rag.engine.conversations.chats import Answers, Chats
 from rag.engine.indexes import Indexes
@@ -16,6 +17,7 @@ from rag.engine.library.documents import Documents
 from rag.engine.library.files import Files
 from rag.engine.library.pages import Annotations, Pages
 from rag.engine.library.saved_filters import SavedFilters
+from rag.engine.library.tables import Tables
 from rag.engine.library.versions import Versions
 from rag.engine.matrices import Matrices
 from rag.engine.operations import status
@@ -195,6 +197,7 @@ class RAGEngine:
         self.versions = Versions(workspace)
         self.files = Files(workspace)
         self.pages = Pages(workspace)
+        self.tables = Tables(workspace)
         self.questions = Questions(workspace)
         self.chats = Chats(workspace, self.questions)
         self.answers = Answers(workspace, self.chats, self.questions)
@@ -381,6 +384,26 @@ class RAGEngine:
             return self.questions.answer(request, document_id)
         parsed = parse(types.AnswerRequest, request)
         return self.for_index(parsed.index_name).questions.answer(parsed, document_id)
+
+    def extract(
+        self,
+        schema: type | Mapping[str, Any] | Sequence[types.FieldDefinition | Mapping[str, Any] | str] | str,
+        document_ids: Sequence[uuid.UUID | str],
+        generation: types.GenerationOptions | Mapping[str, Any] | None = None,
+    ) -> types.Extraction:
+        """Read typed fields from documents, each with its words, their places and a confidence. Nothing is saved.
+
+        `schema` is a pydantic model or other class that pydantic can describe, a JSON Schema, a list of fields (a plain
+        text is a question), or the name of a template. Raises as `Matrices.extract`.
+        """
+        asked: dict[str, Any]
+        if isinstance(schema, str):
+            asked = {"template": schema}
+        elif isinstance(schema, type):
+            asked = {"schema": json_schema_of(schema)}
+        else:
+            asked = {"schema": {**schema}} if isinstance(schema, Mapping) else {"fields": schema}
+        return self.matrices.extract({**asked, "document_ids": [*document_ids], "generation": generation or {}})
 
     # --- LlamaIndex ---
 

@@ -8,6 +8,7 @@ import logging
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
+from http import HTTPStatus
 from typing import Any
 
 from rag import errors, tracing, types
@@ -136,7 +137,7 @@ class Jobs:
         except errors.Error as error:
             logger.warning("job %s failed: %s", job_id, error.code)
             # transient failures are retried later, a limited number of times
-            is_transient = isinstance(error, TRANSIENT_ERRORS) or error.details.get("in_use")
+            is_transient = isinstance(error, TRANSIENT_ERRORS) or error.details.get("in_use") or _is_down(error)
             if not is_transient or not jobs.postpone(job_id, error.code, error.message):
                 jobs.fail(job_id, error.code, error.message)
         return jobs.get(job_id)
@@ -152,7 +153,9 @@ class Jobs:
                 return self._sync_folder(request, report, steps)
             case "matrix":
                 matrix_id = uuid.UUID(request["matrix_id"])
-                return matrices.Matrices(self._workspace, self._questions).fill_cells(matrix_id, report, steps.pause)
+                return matrices.Matrices(self._workspace, self._questions).fill_cells(
+                    matrix_id, job.id, report, steps.pause
+                )
 
     def _reindex(self, job: types.Job, report: types.OnProgress, steps: Checkpoints) -> dict[str, Any]:
         """Sync the folders, and re-read all documents that existed when the job began."""
@@ -195,6 +198,18 @@ class Jobs:
         wanted = types.IndexRequest(source=request.source, index=target)
         synced = folders.ingest_folder(wanted, remove=True, on_file=_file_counter(report))
         return SyncBody.of(synced).model_dump(mode="json", by_alias=True)
+
+
+def _is_down(error: errors.Error) -> bool:
+    """Whether a vendor is down or busy, and may answer later."""
+    if not isinstance(error, errors.ProviderError) or "provider" not in error.details:
+        return False
+    status = error.details.get("status")
+    return (
+        not isinstance(status, int)
+        or status == HTTPStatus.TOO_MANY_REQUESTS
+        or status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    )
 
 
 def _file_counter(report: types.OnProgress) -> OnFile:

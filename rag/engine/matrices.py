@@ -1,105 +1,37 @@
-"""Matrices: questions asked of each of several documents in the background, with export as a table."""
+"""Matrices: fields read from each of several documents in the background, reviewed by people, exported as a table."""
 
 import builtins
 import datetime as dt
-import re
+import functools
+import io
 import uuid
-from collections import defaultdict
+import zipfile
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from pathlib import PurePath
+from typing import Any, get_args
 
-from rag import errors, export, types, vocabulary
-from rag.answering.extraction import answer_fit
-from rag.answering.extraction.answer_fit import Fit
-from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL
-from rag.answering.passages.table_text import declared_scales
-from rag.answering.tables.figure_rows import Statements
-from rag.answering.text.analyzed_text import Text
-from rag.answering.text.numbers import Number, Scales, is_month, is_same
-from rag.answering.text.question_parts import asks_whether
+from pydantic.alias_generators import to_camel
+
+from rag import errors, export, parsing, types, vocabulary
+from rag.answering.fields.agreement import Reading, agree, outliers, read_value
+from rag.answering.fields.checked_values import corrected_value
+from rag.answering.fields.schemas import fields_of_schema, schema_of_fields
+from rag.engine.field_reading import FieldReader, Read
+from rag.engine.field_suggestions import suggest_fields
+from rag.engine.library.files import unique_names
 from rag.engine.questions.questions import Questions
-from rag.engine.request_parsing import parse
+from rag.engine.request_parsing import parse, request_key_errors
 from rag.engine.workspace import Workspace
 from rag.messages import N_
 from rag.store.users.audit_log import Subject
 
-MAX_CHARS = 600
-"""Maximum length of a cell's answer."""
-MODEL_SENTENCES = 2
-"""Number of sentences of a language model's answer."""
+ANY_MODEL = types.GenerationOptions()
+"""The language model of the settings."""
 
 
-# --- whether two answers to the same question can both be right: yes against no, figure against figure ---
-
-_SAYS = re.compile(r"\W*(yes|no)\b(?!\s?\.\s?\d)", re.IGNORECASE)
-_LAST_WORD = re.compile(r"(?<![^\W\d_])([^\W\d_]+)\.?\s*$")
-
-
-class Reading(NamedTuple):
-    """The comparable content of an answer: yes or no for a yes/no question, else its main figure."""
-
-    says: bool | None = None
-    figure: Number | None = None
-    scales: Scales = None
-
-
-def read_answer(question: str, answer: str) -> Reading:
-    """Read the comparable content of `answer`; fields stay None where nothing can be told.
-
-    A yes/no question without a literal yes or no is answered no if a negation governs one of its words, else yes.
-    """
-    if asks_whether(question):
-        return Reading(says=_answers_yes(question, answer))
-    return Reading(figure=_figure(answer), scales=declared_scales(answer) or None)
-
-
-def agree(one: Reading, other: Reading) -> bool:
-    """Return whether two answers can both be right; answers that cannot be compared agree."""
-    if one.says is not None and other.says is not None:
-        return one.says == other.says
-    if one.figure is not None and other.figure is not None:
-        return is_same(one.figure, other.figure, one.scales) or is_same(other.figure, one.figure, other.scales)
-    return True
-
-
-def outliers(readings: Sequence[Reading]) -> set[int]:
-    """Return the indexes of `readings` outside the largest agreeing group, or of all that differ if there is a tie."""
-    groups: list[list[int]] = []
-    for number, reading in enumerate(readings):
-        if reading.says is None and reading.figure is None:
-            continue
-        group = next((group for group in groups if agree(readings[group[0]], reading)), None)
-        if group is None:
-            groups.append([number])
-        else:
-            group.append(number)
-    if len(groups) < 2:
-        return set()
-    most = max(map(len, groups))
-    largest = [group for group in groups if len(group) == most]
-    return {number for group in groups if len(largest) > 1 or group is not largest[0] for number in group}
-
-
-def _answers_yes(question: str, answer: str) -> bool | None:
-    if said := _SAYS.match(answer):
-        return said[1].casefold() == "yes"
-    asked, stated = Text(question), Text(answer)
-    if asked.negated or not stated.words:
-        return None
-    return not any(set(governed) & asked.content_keys for governed in stated.negated)
-
-
-def _figure(answer: str) -> Number | None:
-    found = [number for number in Text(answer).numbers if number.year is None and not _is_day(answer, number)]
-    return next((number for number in found if number.unit or number.scale), found[0] if found else None)
-
-
-def _is_day(text: str, number: Number) -> bool:
-    before = _LAST_WORD.search(text[: number.start])
-    return before is not None and is_month(before[1].casefold())
-
-
-# --- matrices ---
+class _Named(types.Model):
+    name: types.TemplateName
 
 
 def job_of(workspace: Workspace, matrix: types.Matrix) -> types.Job | None:
@@ -119,7 +51,7 @@ def start(workspace: Workspace, matrix: types.Matrix) -> types.Job:
     if present is not None and present.finished_at is None:
         return present
     index_name = workspace.requested_index(types.DEFAULT_INDEX).name
-    cells = len(matrix.questions) * len(matrix.lineage_ids)  # the weight of the job among the user's jobs
+    cells = len(matrix.fields) * len(matrix.lineage_ids[: matrix.pilot])  # the weight of the job among the user's jobs
     job = workspace.create_job("matrix", index_name, {"matrix_id": str(matrix.id), "cells": cells})
     workspace.store.matrices.set_job(matrix.id, job.id)
     return job
@@ -131,6 +63,12 @@ def refill(workspace: Workspace, *, matrix_id: uuid.UUID | None = None, lineage_
         start(workspace, matrix)
 
 
+def follow(workspace: Workspace, document: types.Document) -> None:
+    """Add a document that was read to the matrices that follow its collection and tags, and fill its rows."""
+    workspace.store.matrices.join_following(document.id)
+    refill(workspace, lineage_id=document.lineage_id or document.id)
+
+
 class Matrices:
     """One user's matrices, over the user's own documents."""
 
@@ -138,55 +76,49 @@ class Matrices:
         self._workspace = workspace
         self._questions = questions
 
+    # --- define ---
+
     def create(self, request: types.MatrixRequest | Mapping[str, Any]) -> types.Matrix:
         """Create a matrix; a worker fills it.
 
         Raises:
             errors.ValidationError: the request is malformed.
-            errors.NotFoundError: a document is missing, in the trash, or another user's.
+            errors.NotFoundError: a document or collection is missing, in the trash, or another user's.
         """
         parsed = parse(types.MatrixRequest, request)
-        lineages = self._lineages(parsed.document_ids)
-        matrix = self._workspace.store.matrices.create(parsed.name, parsed.questions, lineages)
-        self.fill(matrix.id)
+        matrix = self._workspace.store.matrices.create(
+            parsed.name,
+            _with_ids(parsed.fields, ()),
+            self._lineages(parsed.document_ids),
+            pilot=parsed.pilot,
+            follows=self._followed(parsed.follows),
+        )
+        start(self._workspace, matrix)
         return self._workspace.store.matrices.get(matrix.id)
 
-    def ask(self, request: types.MatrixRequest | Mapping[str, Any]) -> types.FilledMatrix:
-        """Answer a matrix in this process without saving it. Documents that are not read yet have no cells.
-
-        Raises ValidationError, NotFoundError and ProviderError.
-        """
-        parsed = parse(types.MatrixRequest, request)
-        lineages = self._lineages(parsed.document_ids)
-        documents = self._workspace.store.matrices.documents(lineages)
-        cells = [
-            types.SavedCell(cell=self._answer_cell(document, number, question))
-            for document in documents
-            if document.status is types.DocumentStatus.READY
-            for number, question in enumerate(parsed.questions)
-        ]
-        matrix = types.Matrix(
-            id=uuid.uuid4(),
-            user_id=self._workspace.user_id,
-            name=parsed.name,
-            questions=parsed.questions,
-            lineage_ids=tuple(lineages),
-            created_at=dt.datetime.now(dt.UTC),
-        )
-        shown = _shown_cells(parsed.questions, documents, cells)
-        return types.FilledMatrix(matrix=matrix, documents=tuple(documents), cells=tuple(shown))
-
     def edit(self, matrix_id: uuid.UUID, request: types.MatrixEdit | Mapping[str, Any]) -> types.Matrix:
-        """Change the name, documents or questions. New cells are filled; answers to unchanged questions are kept.
+        """Change the name, documents, fields or what is followed. New and changed cells are filled, others kept.
 
-        Raises ValidationError and NotFoundError.
+        Documents in the trash stay in it, where nobody can name them. Raises ValidationError and NotFoundError.
         """
         parsed = parse(types.MatrixEdit, request)
-        lineages = None if parsed.document_ids is None else self._lineages(parsed.document_ids)
         matrices = self._workspace.store.matrices
-        matrices.edit(matrix_id, name=parsed.name, questions=parsed.questions, lineage_ids=lineages)
-        if (parsed.document_ids or parsed.questions) and self.get(matrix_id).to_ask:
-            self.fill(matrix_id)
+        matrix = matrices.get(matrix_id)
+        lineages, before = None, matrix.fields
+        if parsed.document_ids is not None:
+            listed = {document.lineage_id for document in matrices.documents(matrix.lineage_ids)}
+            hidden = [lineage_id for lineage_id in matrix.lineage_ids if lineage_id not in listed]
+            lineages = [*self._lineages(parsed.document_ids), *hidden]
+        matrices.edit(
+            matrix_id,
+            name=parsed.name,
+            fields=None if parsed.fields is None else _with_ids(parsed.fields, before),
+            lineage_ids=lineages,
+            follows=self._followed(parsed.follows),
+            sets_follows="follows" in parsed.model_fields_set,
+        )
+        if (parsed.document_ids or parsed.fields) and self.get(matrix_id).to_fill:
+            start(self._workspace, matrices.get(matrix_id))
         return matrices.get(matrix_id)
 
     def _lineages(self, document_ids: Iterable[uuid.UUID]) -> builtins.list[uuid.UUID]:
@@ -199,261 +131,397 @@ class Matrices:
             )
         return lineages
 
-    def fill(self, matrix_id: uuid.UUID) -> types.Job:
-        """Start filling empty and outdated cells, or return the job that does so. Raises NotFoundError."""
-        return start(self._workspace, self._workspace.store.matrices.get(matrix_id))
+    def _followed(self, source: types.MatrixSource | None) -> types.FollowedDocuments | None:
+        if source is None:
+            return None
+        return types.FollowedDocuments(index_id=self._workspace.requested_index(source.index_name).id, tags=source.tags)
 
-    def fill_cells(self, matrix_id: uuid.UUID, report: types.OnProgress, pause: Callable[[], None]) -> dict[str, Any]:
-        """Answer empty and outdated cells in this process. Documents that are not read yet are skipped.
+    def delete(self, matrix_id: uuid.UUID) -> None:
+        """Delete the matrix and its cells, and cancel its job. Raises NotFoundError."""
+        self.cancel(matrix_id)
+        self._workspace.store.matrices.delete(matrix_id)
 
-        Each answer is saved at once, so that an interrupted job resumes where it was. `pause` is called before each
-        question.
+    # --- templates ---
+
+    def templates(self) -> tuple[types.FieldTemplate, ...]:
+        """Return the user's own templates, then those for kinds of documents that come with the program."""
+        return (*self._workspace.store.matrices.templates(), *vocabulary.field_templates())
+
+    def template(self, name: str) -> types.FieldTemplate:
+        """Return a template, the user's own before one that comes with the program. Raises NotFoundError."""
+        found = next((template for template in self.templates() if template.name == name), None)
+        if found is None:
+            raise errors.NotFoundError(N_("There is no template {name}. List the templates."), name=name)
+        return found
+
+    def template_schema(self, name: str) -> dict[str, Any]:
+        """Return a template as the JSON Schema of an object, which `save_template` reads. Raises NotFoundError."""
+        template = self.template(name)
+        return schema_of_fields(template.fields, template.title)
+
+    def save_template(self, name: str, request: types.RequestedFields | Mapping[str, Any]) -> types.FieldTemplate:
+        """Save fields under a name, replacing the user's template of that name.
+
+        They are given as a list, as JSON Schema, or as those of a matrix or another template.
+
+        Raises:
+            errors.ValidationError: the name or the request is malformed, or the schema has what no field can be.
+            errors.NotFoundError: there is no such matrix or template.
+        """
+        label, fields = parse(_Named, {"name": name}).name, self._fields(parse(types.RequestedFields, request))
+        return self._workspace.store.matrices.save_template(label, fields)
+
+    def delete_template(self, name: str) -> None:
+        """Delete a template of the user's own. Raises NotFoundError."""
+        self._workspace.store.matrices.delete_template(name)
+
+    def suggest_fields(
+        self, document_id: uuid.UUID, generation: types.GenerationOptions | Mapping[str, Any] = ANY_MODEL
+    ) -> types.FieldSuggestions:
+        """Return fields to ask of documents like this one, and the template that fits it.
+
+        A language model names what the document states. Without one they are the fields of the template, and the values
+        that stand beside a label in the document.
+
+        Raises:
+            errors.NotFoundError: the document is missing, in the trash, another user's, or not read yet.
+            errors.ProviderError: a provider refuses or is down.
+        """
+        (document,) = self._read_documents([document_id])
+        return suggest_fields(self._workspace, document, parse(types.GenerationOptions, generation))
+
+    def _fields(self, request: types.RequestedFields) -> tuple[types.FieldDefinition, ...]:
+        if request.json_schema is not None:
+            return fields_of_schema(request.json_schema)
+        if request.template is not None:
+            return self.template(request.template).fields
+        if request.matrix_id is not None:
+            return self._workspace.store.matrices.get(request.matrix_id).fields
+        return request.fields or ()
+
+    # --- fill ---
+
+    def fill(self, matrix_id: uuid.UUID, request: types.FillRequest | Mapping[str, Any] | None = None) -> types.Job:
+        """Start filling empty and outdated cells, or return the job that does so.
+
+        A `pilot` in the request restricts the matrix to its first documents; null ends a pilot. Raises ValidationError
+        and NotFoundError.
+        """
+        parsed = parse(types.FillRequest, request or {})
+        matrices = self._workspace.store.matrices
+        if "pilot" in parsed.model_fields_set:
+            return start(self._workspace, matrices.set_pilot(matrix_id, parsed.pilot))
+        return start(self._workspace, matrices.get(matrix_id))
+
+    def fill_cells(
+        self, matrix_id: uuid.UUID, job_id: uuid.UUID, report: types.OnProgress, pause: Callable[[], None]
+    ) -> dict[str, Any]:
+        """Fill empty and outdated cells as a job. Documents that are not read yet are skipped.
+
+        It ends when another job was started for the matrix, so that no two pay for the same cells.
+
+        What a request gives is saved at once, all of it or nothing: an interrupted job resumes with the next request. A
+        language model's reply is kept before, so that it is not paid twice. `pause` is called before each request.
 
         Returns:
-            The numbers of cells `answered`, `notFound` and `failed`; `waiting`, the names of skipped documents.
+            The numbers of cells `found`, `notStated`, `conflict` and `failed`; `filled`, how many of them this run
+            read, with the tokens and cost that it took; `waiting`, the names of skipped documents.
         Raises NotFoundError, CancelledError and ProviderError.
         """
         store = self._workspace.store.matrices
         matrix = store.get(matrix_id)
-        documents = store.documents(matrix.lineage_ids)
-        cells = {(saved.cell.lineage_id, saved.cell.question): saved for saved in store.cells(matrix_id)}
-        counts = {"answered": 0, "not_found": 0, "failed": 0}
-        total, done = len(documents) * len(matrix.questions), 0
+        documents = store.documents(matrix.lineage_ids[: matrix.pilot])
+        cells: dict[tuple[uuid.UUID, uuid.UUID | None], types.SavedCell] = {
+            (saved.cell.lineage_id, saved.cell.field_id): saved for saved in store.cells(matrix_id)
+        }
+        reader = FieldReader(self._workspace, self._questions, types.GenerationOptions())
+        counts, total, kept = Counter[str](), len(documents) * len(matrix.fields), 0
+
+        def count(states: Iterable[str]) -> None:
+            counts.update(states)
+            report("cells", counts.total(), total)
+
         for document in documents:
-            for number, question in enumerate(matrix.questions):
-                report("cells", done, total)
-                done += 1
-                saved = cells.get((document.lineage_id or document.id, number))
-                if saved is not None and _is_fresh(saved, document):
-                    counts[saved.cell.status] += 1
-                elif document.status is types.DocumentStatus.READY:
-                    pause()
-                    cell = self._answer_cell(document, number, question)
-                    try:
-                        store.put(matrix_id, question, cell)
-                    except errors.NotFoundError:  # its question or document was removed meanwhile
-                        store.get(matrix_id)
-                    counts[cell.status] += 1
-        report("cells", total, total)
+            saved = [(field, cells.get((document.lineage_id or document.id, field.id))) for field in matrix.fields]
+            fresh = [cell.cell.state for _, cell in saved if cell is not None and _is_fresh(cell, document)]
+            count(fresh)
+            kept += len(fresh)
+            open_fields = [field for field, cell in saved if cell is None or not _is_fresh(cell, document)]
+            if open_fields and document.status is types.DocumentStatus.READY:
+                if store.get(matrix_id).job_id != job_id:
+                    break
+                read = functools.partial(reader.read, document, open_fields)
+                self._fill_row(matrix_id, document, read, pause, count)
+            else:
+                count(["waiting"] * len(open_fields))
         return {
-            "answered": counts["answered"],
-            "notFound": counts["not_found"],
-            "failed": counts["failed"],
-            "waiting": [document.name for document in documents if document.status is not types.DocumentStatus.READY],
+            **{to_camel(state): counts[state] for state in get_args(types.CellState)},
+            "filled": counts.total() - counts["waiting"] - kept,
+            "waiting": [one.name for one in documents if one.status is not types.DocumentStatus.READY],
+            "usage": reader.usage.model_dump(mode="json", by_alias=True),
         }
 
-    def _answer_cell(self, document: types.Document, number: int, question: types.MatrixQuestion) -> types.MatrixCell:
-        request = types.AnswerRequest(
-            index_name=str(document.index_id),
-            question=question.text,
-            retrieval=types.RetrievalOptions(filters=types.Filters(document_ids=(document.id,))),
-        )
-        try:
-            response = self._questions.answer(request)
-            item = answer_fit.requested_item(question.text)
-            names = [item.place] if item and item.place else []
-            # the pages of the document's own statement with the requested line item
-            pages = vocabulary.own_pages(self._workspace.store.chunks.landmarks(document.id, names))
-            content = _answer_fields(question.text, response, pages)
-        except (errors.GroundingError, errors.NotFoundError) as error:  # concerns this document only
-            content = {"status": "failed", "reason": error.message}
-        return types.MatrixCell(
-            lineage_id=document.lineage_id or document.id,
-            question=number,
-            document_id=document.id,
-            version=document.version,
-            sha256=document.sha256,
-            answered_at=dt.datetime.now(dt.UTC),
-            **content,
-        )
+    def _fill_row(
+        self,
+        matrix_id: uuid.UUID,
+        document: types.Document,
+        read: Callable[[Callable[[], None]], Read],
+        pause: Callable[[], None],
+        count: Callable[[Iterable[str]], None],
+    ) -> None:
+        """Save the values of a document, those of one request together: a part of them would be asked for anew."""
+        store, values = self._workspace.store.matrices, builtins.list[tuple[types.FieldDefinition, types.MatrixCell]]()
+
+        def save() -> None:
+            if values and len(store.put(matrix_id, values)) < len(values):  # fields were changed, or all deleted
+                store.get(matrix_id)
+            count(cell.state for _, cell in values)
+            values.clear()
+
+        def save_and_pause() -> None:
+            save()
+            pause()
+
+        for field, found in read(save_and_pause):
+            values.append((field, _to_cell(document, field, found)))
+        save()
 
     def job(self, matrix_id: uuid.UUID) -> types.Job | None:
         """Return the current or last job that fills the matrix. Raises NotFoundError."""
         return job_of(self._workspace, self._workspace.store.matrices.get(matrix_id))
 
     def cancel(self, matrix_id: uuid.UUID) -> types.Job | None:
-        """Stop filling after the current question, until `fill` or an edit. Answers are kept. Raises NotFoundError."""
+        """Stop filling after the current request, until `fill` or an edit. Values are kept. Raises NotFoundError."""
         job = self.job(matrix_id)
         return self._workspace.store.jobs.cancel(job.id) if job else None
 
+    def extract(
+        self, request: types.ExtractRequest | Mapping[str, Any], pause: Callable[[], None] = lambda: None
+    ) -> types.Extraction:
+        """Read fields from documents in this process, without saving them; `pause` is called before each request.
+
+        Raises:
+            errors.ValidationError: the request is malformed, or its schema has what no field can be.
+            errors.NotFoundError: a document is missing, in the trash, another user's, or not read yet.
+            errors.ProviderError: a provider refuses or is down.
+        """
+        parsed = parse(types.ExtractRequest, request)
+        fields, documents = self._fields(parsed), self._read_documents(parsed.document_ids)
+        reader = FieldReader(self._workspace, self._questions, parsed.generation)
+        rows = []
+        for document in documents:
+            with request_key_errors(parsed.generation.auth):
+                found = {field.name: value for field, value in reader.read(document, fields, pause)}
+            in_order = {field.name: found[field.name] for field in fields}
+            rows.append(
+                types.ExtractedRow(
+                    document_id=document.id, name=document.name, version=document.version, fields=in_order
+                )
+            )
+        return types.Extraction(rows=tuple(rows), model=reader.model, usage=reader.usage)
+
+    def _read_documents(self, document_ids: Iterable[uuid.UUID]) -> builtins.list[types.Document]:
+        documents = self._workspace.store.matrices.documents(self._lineages(document_ids))
+        unread = [document.name for document in documents if document.status is not types.DocumentStatus.READY]
+        if unread:
+            raise errors.NotFoundError(
+                N_("{names} is not read yet. Wait until it is, then extract."), names=", ".join(unread)
+            )
+        return documents
+
+    # --- read, review, export ---
+
     def get(self, matrix_id: uuid.UUID) -> types.FilledMatrix:
-        """Return the matrix with its answers and their conflicts. Raises NotFoundError."""
+        """Return the matrix with its cells and their conflicts. Raises NotFoundError."""
         store = self._workspace.store.matrices
         matrix = store.get(matrix_id)
         documents = store.documents(matrix.lineage_ids)
         return types.FilledMatrix(
             matrix=matrix,
             documents=tuple(documents),
-            cells=tuple(_shown_cells(matrix.questions, documents, store.cells(matrix_id))),
+            cells=tuple(_shown_cells(matrix.fields, documents, store.cells(matrix_id))),
             job=job_of(self._workspace, matrix),
         )
 
-    def delete(self, matrix_id: uuid.UUID) -> None:
-        """Delete the matrix and its answers, and cancel its job. Raises NotFoundError."""
-        self.cancel(matrix_id)
-        self._workspace.store.matrices.delete(matrix_id)
+    def review(
+        self,
+        matrix_id: uuid.UUID,
+        lineage_id: uuid.UUID,
+        field_id: uuid.UUID,
+        request: types.ReviewRequest | Mapping[str, Any],
+    ) -> types.SavedCell:
+        """Save a person's decision about a cell: accept, correct or reject it, or take the decision back.
 
-    def export(self, matrix_id: uuid.UUID, format_name: types.MatrixFormat, *, say: export.Translate = str) -> bytes:
-        """Export as CSV or XLSX, safe against formula injection; `say` translates headings. Raises NotFoundError."""
+        A correction is normalised as the field says, from its value or else from its words.
+
+        Raises:
+            errors.ValidationError: the request is malformed, or the value is not of the field's type.
+            errors.NotFoundError: there is no such matrix, field or filled cell.
+            errors.ConflictError: somebody else has decided meanwhile, or the cell was filled again.
+        """
+        parsed = parse(types.ReviewRequest, request)
+        store = self._workspace.store.matrices
+        filled = self.get(matrix_id)
+        field = next((field for field in filled.matrix.fields if field.id == field_id), None)
+        document = next((one for one in filled.documents if (one.lineage_id or one.id) == lineage_id), None)
+        cell = filled.at(document, field) if document and field else None
+        if field is None or cell is None:
+            raise errors.NotFoundError(N_("The matrix has no such document or field."))
+        review = None
+        if parsed.state is not None:
+            value: dict[str, Any] = {}
+            if parsed.state == "corrected":
+                value = dict(corrected_value(field, parsed))
+            review = types.CellReview(
+                **value, state=parsed.state, sha256=cell.cell.sha256, reviewed_at=dt.datetime.now(dt.UTC)
+            )
+        return store.review(matrix_id, lineage_id, field_id, review, seen_at=parsed.seen_at, filled_at=parsed.filled_at)
+
+    def marked_copies(self, matrix_id: uuid.UUID, *, say: export.Translate = str, language: str = "en") -> bytes:
+        """Return a ZIP of a PDF for each document: its quoted pages, with the field and value noted at each quote.
+
+        Quotes of a document's former content are left out. `say` translates the names of the files, and values are
+        written in `language`. Raises NotFoundError, also if nothing is quoted.
+        """
+        filled = self.get(matrix_id)
+        marked = [(document, _highlights(document, filled, language)) for document in filled.documents]
+        marked = [(document, highlights) for document, highlights in marked if highlights]
+        if not marked:
+            raise errors.NotFoundError(N_("No value of this matrix has a quote yet. Fill it first."))
+        suffix = say(N_("marked"))
+        names = unique_names([f"{PurePath(document.name).stem} – {suffix}.pdf" for document, _ in marked])
+        content = io.BytesIO()
+        with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+            for (document, highlights), name in zip(marked, names, strict=True):
+                rendition = self._workspace.files.local_path(document.id, "rendition")
+                archive.writestr(name, parsing.annotated_excerpt(rendition, highlights))
+        subject = Subject("matrix", str(matrix_id), filled.matrix.name)
+        self._workspace.store.audit.add("export", subject, format="marked")
+        return content.getvalue()
+
+    def export(
+        self,
+        matrix_id: uuid.UUID,
+        format_name: types.MatrixFormat,
+        *,
+        say: export.Translate = str,
+        language: str = "en",
+    ) -> bytes:
+        """Export as XLSX, CSV or JSON, safe against formula injection.
+
+        `say` translates labels to `language`, in which values are written that are no numbers, dates or truth values.
+        Raises NotFoundError.
+        """
         filled = self.get(matrix_id)
         self._workspace.store.audit.add("export", Subject("matrix", str(matrix_id), filled.matrix.name))
-        write = export.matrix_xlsx if format_name == "xlsx" else export.matrix_csv
-        return write(filled, say)
+        return export.MATRIX_WRITERS[format_name](filled, say, language)
+
+
+def _highlights(document: types.Document, filled: types.FilledMatrix, language: str) -> builtins.list[types.Highlight]:
+    """Return the regions quoted in the values of a document; words quoted twice are marked once, with both notes."""
+    notes: dict[types.Region, builtins.list[str]] = defaultdict(list)
+    for field in filled.matrix.fields:
+        cell = filled.at(document, field)
+        if cell is None or cell.shown is None:
+            continue
+        source = cell.review if cell.review is not None and cell.shown is cell.review else cell.cell
+        if source.sha256 != document.sha256:
+            continue
+        note = f"{field.name}: {export.value_text(field, cell.shown, language)}"
+        for region in (region for citation in cell.shown.citations for region in citation.regions):
+            if note not in notes[region]:
+                notes[region].append(note)
+    return [types.Highlight(region=region, note="\n\n".join(own)) for region, own in notes.items()]
+
+
+def _with_ids(
+    fields: Sequence[types.FieldDefinition], before: Sequence[types.FieldDefinition]
+) -> builtins.list[types.FieldDefinition]:
+    """Return fields with ids: their own if it is known, else that of the former field of that name, or a new one.
+
+    Of several with one id the first keeps it.
+    """
+    known = {field.id for field in before}
+    given = {field.id for field in fields} & known
+    free = {field.name: field.id for field in before if field.id not in given}
+    used = set[uuid.UUID | None]()
+    named = []
+    for field in fields:
+        own = field.id if field.id in known and field.id not in used else free.pop(field.name, None)
+        named.append(field.model_copy(update={"id": own or uuid.uuid4()}))
+        used.add(own)
+    return named
+
+
+def _to_cell(document: types.Document, field: types.FieldDefinition, found: types.FoundField) -> types.MatrixCell:
+    return types.MatrixCell(
+        **dict(found),
+        lineage_id=document.lineage_id or document.id,
+        field_id=field.id or uuid.uuid4(),
+        document_id=document.id,
+        version=document.version,
+        sha256=document.sha256,
+        filled_at=dt.datetime.now(dt.UTC),
+    )
 
 
 def _is_fresh(saved: types.SavedCell, document: types.Document) -> bool:
-    return saved.cell.status != "failed" and saved.cell.sha256 == document.sha256
-
-
-def _answer_fields(question: str, response: types.AnswerResponse, statements: Statements) -> dict[str, Any]:
-    chosen = _best_citation(question, response, statements) if response.status == "ok" else None
-    if chosen is None:
-        return {"status": "not_found", "model": response.model}
-    citation, support, likelihood = chosen
-    row = _row(response, citation)
-    return {
-        "status": "answered",
-        "answer": _row_text(row) if row else _text(response, citation),
-        "value": row.cells[row.asked] if row and row.asked is not None else None,
-        "verdict": support,
-        "likelihood": likelihood,
-        "quote": citation.quote,
-        "page_number": _page(response, citation),
-        "page_label": citation.page_label,
-        "regions": citation.regions,
-        "model": response.model,
-    }
-
-
-def _page(response: types.AnswerResponse, citation: types.Citation) -> int:
-    hit = response.sources[citation.citation_id]
-    return citation.regions[0].page_number if citation.regions else citation.lines_in(hit)[0].page_number
-
-
-class _Choice(NamedTuple):
-    """The best citation, its verdict, and else its likelihood."""
-
-    citation: types.Citation
-    support: types.Support | None
-    likelihood: float | None
-
-
-def _best_citation(question: str, response: types.AnswerResponse, statements: Statements) -> _Choice | None:
-    """Return the citation that answers best, or None.
-
-    Proved statements come first, then those that fit the question better. A line item outside the document's own
-    statement may be an affiliate's, and is not proved. A quote whose fit cannot be checked is at most likely.
-    """
-
-    def is_proved(citation: types.Citation) -> bool:
-        support = response.sentences[citation.sentence].support
-        return support is not None and support.is_proved
-
-    fitting = [
-        (fit, citation)
-        for citation, _ in response.cited
-        if (fit := _fit(question, response, citation, statements)) is None or fit > Fit.UNNAMED
-    ]
-    if not fitting:
-        return None
-    fit, citation = max(fitting, key=lambda pair: (is_proved(pair[1]), pair[0] in (Fit.GIVES, None)))
-    support = response.sentences[citation.sentence].support
-    if not is_proved(citation):
-        return _Choice(citation, support, None)
-    if fit is None and response.confidence == "likely":
-        return _Choice(citation, None, response.likelihood)
-    alike = [response.sentences[other.sentence].text for kind, other in fitting if kind is not None]
-    is_given = fit is Fit.GIVES and not _has_conflicting_figures(question, alike)
-    is_sure = is_given or (fit is None and response.confidence is None)
-    return _Choice(citation, support if is_sure else types.Support.NOT_VERIFIED, None)
-
-
-def _has_conflicting_figures(question: str, statements: Sequence[str]) -> bool:
-    """Whether statements that may give the figure give different ones, such as of a segment and of the whole."""
-    first, *others = (read_answer(question, statement) for statement in statements)
-    return not all(agree(first, other) for other in others)
-
-
-def _fit(question: str, response: types.AnswerResponse, citation: types.Citation, statements: Statements) -> Fit | None:
-    hit = response.sources[citation.citation_id]
-    fit = answer_fit.fit(question, response.sentences[citation.sentence].text, _row(response, citation), hit)
-    is_own = answer_fit.is_own_item(question, _page(response, citation), statements)
-    return fit if is_own or fit is not Fit.GIVES else Fit.NEAR
-
-
-def _row(response: types.AnswerResponse, citation: types.Citation) -> types.QuotedRow | None:
-    return citation.row if citation.sentence in response.rows else None
-
-
-def _text(response: types.AnswerResponse, first: types.Citation) -> str:
-    """Return the cited statement; of a model's answer also the next one, as the first may state nothing."""
-    count = 1 if response.model == EXTRACTIVE_MODEL else MODEL_SENTENCES
-    sentences = response.sentences[first.sentence : first.sentence + count]
-    text = " ".join(" ".join(sentence.text.split()) for sentence in sentences if not sentence.is_unproved)
-    return text if len(text) <= MAX_CHARS else f"{text[:MAX_CHARS].rpartition(' ')[0]} …"
-
-
-def _row_text(row: types.QuotedRow) -> str:
-    """Format a table row, such as "Net sales, 2022: 394,328 (in millions)"."""
-    columns = [*row.columns, *[""] * (len(row.cells) - len(row.columns))]
-    chosen = [row.asked] if row.asked is not None else [*range(len(row.cells))]
-    cells = "; ".join(f"{columns[i]}: {row.cells[i]}" if columns[i] else row.cells[i] for i in chosen)
-    caption = f" ({row.caption.strip('() ')})" if row.caption else ""
-    text = f"{row.label}, {cells}{caption}" if row.label else f"{cells}{caption}"
-    return text[:MAX_CHARS]
+    return saved.cell.state != "failed" and saved.cell.sha256 == document.sha256 and not saved.is_outdated
 
 
 def _shown_cells(
-    questions: Sequence[types.MatrixQuestion], documents: Iterable[types.Document], kept: Sequence[types.SavedCell]
-) -> list[types.ShownCell]:
+    fields: Sequence[types.FieldDefinition], documents: Iterable[types.Document], kept: Sequence[types.SavedCell]
+) -> builtins.list[types.ShownCell]:
     by_lineage = {document.lineage_id: document for document in documents}
-    cells = [saved for saved in kept if saved.cell.lineage_id in by_lineage]
-    others = _conflicts_with_others(questions, [saved.cell for saved in cells])
-    return [
+    by_id = {field.id: field for field in fields}
+    cells = [saved for saved in kept if saved.cell.lineage_id in by_lineage and saved.cell.field_id in by_id]
+    shown = [
         types.ShownCell(
-            cell=saved.cell,
-            previous=saved.previous,
-            is_stale=saved.cell.status != "failed" and not _is_fresh(saved, by_lineage[saved.cell.lineage_id]),
-            conflict=_conflict_with_previous(questions, saved)
-            or others.get((saved.cell.lineage_id, saved.cell.question)),
+            **dict(saved),
+            is_stale=saved.cell.state != "failed" and not _is_fresh(saved, by_lineage[saved.cell.lineage_id]),
+            conflict=_conflict_with_previous(by_id[saved.cell.field_id], saved),
+            is_missing=by_id[saved.cell.field_id].required and saved.cell.state == "not_stated",
         )
         for saved in cells
     ]
+    others = _conflicts_with_others(by_id, shown)
+    return [
+        cell.model_copy(update={"conflict": cell.conflict or others.get((cell.cell.lineage_id, cell.cell.field_id))})
+        for cell in shown
+    ]
 
 
-def _conflict_with_previous(questions: Sequence[types.MatrixQuestion], saved: types.SavedCell) -> str | None:
-    """Return the document's answer before it changed, if that conflicts with the current one."""
+def _conflict_with_previous(field: types.FieldDefinition, saved: types.SavedCell) -> str | None:
+    """Return the document's value before it changed, if that conflicts with the current one."""
     before = saved.previous
-    if before is None or "answered" not in (before.status, saved.cell.status):
+    if before is None or "found" not in (before.state, saved.cell.state):
         return None
-    is_same_status = before.status == saved.cell.status
-    if is_same_status and agree(_reading(questions, saved.cell), _reading(questions, before)):
+    if before.state == saved.cell.state and agree(read_value(field, saved.cell), read_value(field, before)):
         return None
-    answer = before.answer if before.status == "answered" else "not found"
-    return N_("Before it changed (version {version}): {told}").format(version=before.version, told=answer)
+    told = before.words if before.state == "found" else "not found"
+    return N_("Before it changed (version {version}): {told}").format(version=before.version, told=told)
 
 
 def _conflicts_with_others(
-    questions: Sequence[types.MatrixQuestion], cells: Sequence[types.MatrixCell]
-) -> dict[tuple[uuid.UUID, int], str]:
-    """Return cells that say yes against no, or a different figure where all should agree, each with a message."""
-    columns: dict[int, list[types.MatrixCell]] = defaultdict(list)
+    fields: Mapping[uuid.UUID | None, types.FieldDefinition], cells: Sequence[types.ShownCell]
+) -> dict[tuple[uuid.UUID, uuid.UUID], str]:
+    """Return cells that say yes against no, or another value where all should agree, each with a message."""
+    columns: dict[uuid.UUID, builtins.list[tuple[types.ShownCell, Reading]]] = defaultdict(list)
     for cell in cells:
-        if cell.status == "answered":
-            columns[cell.question].append(cell)
+        field = fields[cell.cell.field_id]
+        if cell.shown is None or not (field.should_agree or field.type in ("text", "yes_no")):
+            continue
+        reading = read_value(field, cell.shown)
+        if field.should_agree or reading.says is not None:
+            columns[cell.cell.field_id].append((cell, reading))
     messages = {}
-    for number, column in columns.items():
-        readings = [_reading(questions, cell) for cell in column]
-        for place in outliers(readings):
-            says = readings[place].says
-            if says is not None:
-                messages[column[place].lineage_id, number] = (
-                    N_("Says yes, others say otherwise") if says else N_("Says no, others say otherwise")
+    for field_id, column in columns.items():
+        for place in outliers([reading for _, reading in column]):
+            cell, reading = column[place]
+            if reading.says is not None:
+                messages[cell.cell.lineage_id, field_id] = (
+                    N_("Says yes, others say otherwise") if reading.says else N_("Says no, others say otherwise")
                 )
-            elif questions[number].should_agree:
-                messages[column[place].lineage_id, number] = N_("Differs from the others")
+            elif fields[field_id].should_agree:
+                messages[cell.cell.lineage_id, field_id] = N_("Differs from the others")
     return messages
-
-
-def _reading(questions: Sequence[types.MatrixQuestion], cell: types.MatrixCell) -> Reading:
-    return read_answer(questions[cell.question].text, cell.value or cell.answer)

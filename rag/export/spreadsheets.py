@@ -1,6 +1,7 @@
-"""Write reports and matrices as XLSX and CSV tables; no cell becomes a formula, whatever its text."""
+"""Write tables as XLSX and CSV, and reports as such; no cell becomes a formula, whatever its text."""
 
 import csv
+import decimal
 import io
 import math
 import re
@@ -8,9 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from rag import types
 from rag.export.labels import Labels
-from rag.export.marks import Translate
 from rag.export.report import Evidence, Report
 from rag.messages import N_
 
@@ -30,22 +29,6 @@ COLUMNS = (
     ("SHA-256", 20),
 )
 """Heading and width, in characters, of each column of a report."""
-NOT_FOUND = N_("not found")
-FAILED = N_("failed")
-MATRIX_EVIDENCE = (
-    (N_("Document"), 28),
-    (N_("Question"), 40),
-    (N_("Answer"), 48),
-    (N_("Verdict"), 14),
-    (N_("Conflict"), 28),
-    (N_("State"), 14),
-    (N_("Quote"), 60),
-    (N_("Page"), 8),
-    (N_("Printed page"), 12),
-    (N_("Version"), 9),
-    ("SHA-256", 20),
-)
-"""Heading and width of each column of the evidence of a matrix."""
 MAX_CELL_CHARS = 32_767
 """The limit of spreadsheet programs."""
 LINE_PT = 13.5
@@ -53,15 +36,44 @@ LOOSE = 1.15
 """Factor for line breaks between words."""
 MAX_ROW_PT = 400.0
 """The limit of spreadsheet programs is 409."""
+MAX_TITLE_CHARS = 31
+MAX_TIP_CHARS = 255
+MAX_NOTE_CHARS = 2000
+NOTE_WIDTH_PX, NOTE_LINE_PX = 320, 18
+NOTE_CHARS = 50
+"""Characters of a note's line."""
+LINK_COLOR = "FF0563C1"
 FORMULA = "=+-@＝＋－＠"
 """First characters of a formula."""
 _COMPUTED = re.compile(rf"(^\s*[{re.escape(FORMULA)}]|(?<=[;\t\r\n])[^\S\t\r\n]*[{re.escape(FORMULA)}])")
 """Matches the start of a formula, also after a semicolon, which separates cells in some locales."""
+_NOT_IN_TITLE = re.compile(r"[\\/*?:\[\]]")
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
+class Link(NamedTuple):
+    """A link to a cell of the same workbook; `tip` is shown when the pointer rests on it."""
+
+    sheet: str
+    cell: str
+    tip: str
+
+
+class Cell(NamedTuple):
+    """A value that is shown in a format or colour (as RRGGBB), or has a note or link."""
+
+    value: object
+    number_format: str | None = None
+    color: str | None = None
+    note: str = ""
+    link: Link | None = None
+
+
 class Sheet(NamedTuple):
-    """A sheet: its title, the heading and width in characters of each column, and its rows."""
+    """A sheet: its title, the heading and width in characters of each column, and its rows.
+
+    Values may be texts, numbers, truth values, dates, or each of these as a `Cell`.
+    """
 
     title: str
     columns: Sequence[tuple[str, int]]
@@ -99,17 +111,55 @@ def to_sheets(sheets: Sequence[Sheet]) -> bytes:
         sheet: Any = workbook.create_sheet(title)
         for number, row in enumerate([[heading for heading, _ in columns], *rows], start=1):
             for column, value in enumerate(row, start=1):
-                cell = sheet.cell(number, column)
-                if isinstance(value, str):
-                    cell.value = _NOT_XML.sub("", value)[:MAX_CELL_CHARS]
-                    cell.data_type = "s"
-                    cell.quotePrefix = value.lstrip().startswith(tuple(FORMULA))
-                else:
-                    cell.value = value
+                _write(sheet.cell(number, column), value if isinstance(value, Cell) else Cell(value))
         _shape(sheet, columns)
     content = io.BytesIO()
     workbook.save(content)
     return content.getvalue()
+
+
+def _write(cell: Any, content: Cell) -> None:
+    from openpyxl.comments import Comment
+    from openpyxl.styles import Font, PatternFill
+    from openpyxl.worksheet.hyperlink import Hyperlink
+
+    if not isinstance(content.value, str):
+        cell.value = content.value
+    elif text := _NOT_XML.sub("", content.value)[:MAX_CELL_CHARS]:
+        cell.value, cell.data_type = text, "s"
+        cell.quotePrefix = text.lstrip().startswith(tuple(FORMULA))
+    if content.number_format:
+        cell.number_format = content.number_format
+    if content.color:
+        cell.fill = PatternFill("solid", fgColor=f"FF{content.color}")
+    if content.note:
+        note = _NOT_XML.sub("", content.note)[:MAX_NOTE_CHARS]
+        height = NOTE_LINE_PX * (_lines(note, NOTE_CHARS) + 1)
+        cell.comment = Comment(note, "Pagelight", width=NOTE_WIDTH_PX, height=height)
+    if content.link and cell.value is not None:  # the link of an empty cell would be read as its value
+        sheet, place, tip = content.link
+        location = "'{}'!{}".format(sheet.replace("'", "''"), place)
+        tip = _NOT_XML.sub("", tip)[:MAX_TIP_CHARS]
+        cell.hyperlink = Hyperlink(ref=cell.coordinate, location=location, tooltip=tip)
+        cell.font = Font(color=LINK_COLOR)
+
+
+def plain_number(number: float) -> int | float:
+    """Return a whole number as an integer, which is written without a decimal point."""
+    return int(number) if float(number).is_integer() else number
+
+
+def sheet_titles(names: Iterable[str]) -> list[str]:
+    """Return a title for each sheet: the name without what titles may not have, shortened, and numbered if taken."""
+    titles: dict[str, str] = {}
+    for name in names:
+        base = " ".join(_NOT_IN_TITLE.sub(" ", _NOT_XML.sub("", name)).split()).strip("'") or "-"
+        title, number = base[:MAX_TITLE_CHARS].strip(" '"), 1
+        while title.casefold() in titles:
+            number += 1
+            title = f"{base[: MAX_TITLE_CHARS - 4].strip()} {number}"
+        titles[title.casefold()] = title
+    return [*titles.values()]
 
 
 def _shape(sheet: Any, columns: Sequence[tuple[str, int]]) -> None:
@@ -141,68 +191,17 @@ def _lines(text: str, width: int) -> int:
     return sum(math.ceil(count * LOOSE / width) or 1 for count in letters) or 1
 
 
-def to_csv(rows: Iterable[Iterable[str]]) -> str:
+def to_csv(rows: Iterable[Iterable[object]]) -> str:
     """Write rows as CSV; formulas are prefixed with an apostrophe (OWASP, CSV injection)."""
     written = io.StringIO()
-    csv.writer(written).writerows([_COMPUTED.sub(r"'\1", text) for text in row] for row in rows)
+    csv.writer(written).writerows(map(_csv_text, row) for row in rows)
     return written.getvalue()
 
 
-def matrix_xlsx(filled: types.FilledMatrix, say: Translate = str) -> bytes:
-    """Write a workbook of two sheets: the matrix, and the evidence of each cell; `say` translates labels.
-
-    The matrix has a row for each document and a column for each question.
-    """
-    questions = [(question.text, 36) for question in filled.matrix.questions]
-    table = Sheet(say(N_("Matrix")), [(say(N_("Document")), 28), *questions], _matrix_rows(filled, say))
-    columns = [(say(heading), width) for heading, width in MATRIX_EVIDENCE]
-    evidence = [
-        [document.name, question.text, *_cell_evidence(shown, say)]
-        for document in filled.documents
-        for number, question in enumerate(filled.matrix.questions)
-        if (shown := filled.at(document, number)) is not None
-    ]
-    return to_sheets([table, Sheet(say(N_("Evidence")), columns, evidence)])
-
-
-def matrix_csv(filled: types.FilledMatrix, say: Translate = str) -> bytes:
-    """Write the matrix without evidence as CSV in UTF-8 with a byte order mark."""
-    heading = [say(N_("Document")), *(question.text for question in filled.matrix.questions)]
-    return to_csv([heading, *_matrix_rows(filled, say)]).encode("utf-8-sig", errors="replace")
-
-
-def _matrix_rows(filled: types.FilledMatrix, say: Translate) -> list[list[str]]:
-    numbers = range(len(filled.matrix.questions))
-    return [
-        [document.name, *(_cell_text(filled.at(document, number), say) for number in numbers)]
-        for document in filled.documents
-    ]
-
-
-def _cell_text(shown: types.ShownCell | None, say: Translate) -> str:
-    """Format a cell: the answer, its page and remarks; nothing while it waits."""
-    if shown is None:
-        return ""
-    cell = shown.cell
-    if cell.status == "not_found":
-        text = say(NOT_FOUND)
-    elif cell.status == "failed":
-        text = f"{say(FAILED)}: {say(cell.reason or '')}"
-    else:
-        page = N_("p. {page}").format(page=cell.page_label or cell.page_number)
-        text = f"{cell.answer} [{say(page)}]"
-    notes = [say(shown.conflict)] if shown.conflict else []
-    notes += [say(N_("the document has changed since"))] if shown.is_stale else []
-    return f"{text} ({'; '.join(notes)})" if notes else text
-
-
-def _cell_evidence(shown: types.ShownCell, say: Translate) -> Sequence[object]:
-    cell = shown.cell
-    return [
-        cell.answer or (say(cell.reason) if cell.reason else None),
-        say(cell.assurance) if cell.assurance else None,
-        say(shown.conflict) if shown.conflict else None,
-        say(N_("stale") if shown.is_stale else cell.status.replace("_", " ")),
-        *(cell.quote, cell.page_number, cell.page_label or (str(cell.page_number) if cell.page_number else None)),
-        *(cell.version, cell.sha256),
-    ]
+def _csv_text(value: object) -> str:
+    """Return text that is no formula. Numbers have neither separators nor exponents, dates are in the form of ISO."""
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, int | float):
+        return format(decimal.Decimal(repr(plain_number(value))), "f")
+    return "" if value is None else _COMPUTED.sub(r"'\1", str(value))

@@ -14,7 +14,7 @@ from rag.parsing.pdf.page_rendering import (
     page_size,
     region_image,
 )
-from rag.parsing.pdf.quote_boxes import cell_names, locate
+from rag.parsing.pdf.quote_boxes import cell_names, locate, sheet_grids
 
 __all__ = [
     "MIME_TYPE_BY_SUFFIX",
@@ -35,4 +35,5 @@ __all__ = [
     "parse_rendition",
     "read_file",
     "region_image",
+    "sheet_grids",
 ]

@@ -278,7 +278,7 @@ def taken(engine: RAGEngine, tmp_path: Path) -> Taken:
     added = [at_door.documents.add(content, name, enqueue=False) for name, content in contents.items()]
     ids = [at_door.documents.process(one.id).id for one in added]
     answer = at_door.chats.ask(at_door.chats.start("Ships").id, "How many ships did the harbour handle in 2019?")
-    matrix = at_door.matrices.create({"name": "Harbours", "documentIds": ids, "questions": ["How many ships?"]})
+    matrix = at_door.matrices.create({"name": "Harbours", "documentIds": ids, "fields": ["How many ships?"]})
     return Taken(at_door, tmp_path, ids, answer, matrix.id)
 
 

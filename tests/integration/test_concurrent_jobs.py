@@ -37,8 +37,8 @@ def add_log(engine: RAGEngine) -> uuid.UUID:
 def start(engine: RAGEngine, count: int = QUESTIONS, word: str = "Question") -> Job:
     """A job that asks so many questions of the user's document."""
     (document,) = engine.documents.list()
-    questions = [{"text": f"{word} {number}?"} for number in range(count)]
-    matrix = engine.matrices.create({"name": word, "documentIds": [document.id], "questions": questions})
+    questions = [f"{word} {number}?" for number in range(count)]
+    matrix = engine.matrices.create({"name": word, "documentIds": [document.id], "fields": questions})
     assert matrix.job_id
     return engine.store.jobs.get(matrix.job_id)
 
@@ -141,7 +141,7 @@ def test_a_matrix_whose_worker_is_killed_goes_on_at_the_next_question(
     assert (done.status, done.progress.done) == ("done", QUESTIONS)
     assert done.started_at == left.started_at
     assert done.result is not None
-    assert done.result["answered"] + done.result["notFound"] == QUESTIONS
+    assert done.result["found"] + done.result["notStated"] == QUESTIONS
 
 
 def test_documents_that_were_read_again_are_not_read_a_third_time(

@@ -121,7 +121,7 @@ def test_a_job_that_fails_says_why(engine: RAGEngine) -> None:
 
 def test_jobs_are_listed_the_latest_first(engine: RAGEngine, document_id: uuid.UUID) -> None:
     first = engine.jobs.start_reindex()
-    matrix = engine.matrices.create({"name": "m", "documentIds": [document_id], "questions": [{"text": "How many?"}]})
+    matrix = engine.matrices.create({"name": "m", "documentIds": [document_id], "fields": ["How many?"]})
     assert matrix.job_id
     second = engine.store.jobs.get(matrix.job_id)
     assert (second.status, second.kind, second.result) == ("queued", "matrix", None)

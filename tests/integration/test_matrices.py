@@ -1,30 +1,41 @@
-"""A matrix: questions put to documents, each to each, by a worker; changed documents are asked again."""
+"""A matrix: fields read from documents by a worker, reviewed by people; changed documents are read again."""
 
 import csv
+import datetime as dt
 import io
 import uuid
-from collections.abc import Sequence
+import zipfile
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import openpyxl
 import pytest
 
-from rag import errors, vocabulary, worker
+from rag import errors, worker
 from rag.engine import RAGEngine
-from rag.types import LIKELY_THRESHOLD, FilledMatrix, ShownCell
+from rag.parsing.pdf.mupdf import pymupdf
+from rag.types import CellValue, FieldDefinition, FieldValue, FilledMatrix, Matrix, SavedCell, ShareRequest, ShownCell
 from tests import pdfs
 
 SHIPS = "How many ships did the harbour handle in 2019?"
 DREDGED = "Was the harbour dredged in 2019?"
-MAYOR = "What does the xylophone quasar cost?"
-QUESTIONS = [SHIPS, DREDGED, MAYOR]
+NUMBER = {"name": "Ships", "instruction": SHIPS, "type": "number"}
+WHETHER = {"name": "Dredged", "instruction": DREDGED, "type": "yes_no"}
+PRICE = "What does the xylophone quasar cost?"
+FIELDS = [NUMBER, WHETHER, PRICE]
 NORTH = ["The harbour handled 4,812 ships in 2019.", "The harbour was dredged in 2019."]
 SOUTH = ["The harbour handled 977 ships in 2019.", "The harbour was not dredged in 2019."]
 LATER = ["The harbour handled 5,103 ships in 2019.", "The harbour was dredged in 2019."]
 
 
-def add(engine: RAGEngine, texts: Sequence[str], name: str, *, replaces: uuid.UUID | None = None) -> uuid.UUID:
-    content = pdfs.pages(len(texts), line=lambda number: texts[number - 1], others=())
-    added = engine.documents.add(content, name, replaces=replaces, enqueue=False)
+def pages_of(texts: Sequence[str]) -> bytes:
+    return pdfs.pages(len(texts), line=lambda number: texts[number - 1], others=())
+
+
+def add(
+    engine: RAGEngine, texts: Sequence[str], name: str, *, replaces: uuid.UUID | None = None, index: str = "default"
+) -> uuid.UUID:
+    added = engine.documents.add(pages_of(texts), name, replaces=replaces, enqueue=False, index_name=index)
     assert engine.documents.process(added.id).status == "ready"
     return added.id
 
@@ -34,38 +45,112 @@ def ids(engine: RAGEngine) -> list[uuid.UUID]:
     return [add(engine, NORTH, "north.pdf"), add(engine, SOUTH, "=south.pdf")]
 
 
-def filled(engine: RAGEngine, ids: Sequence[uuid.UUID], questions: Sequence[object] = QUESTIONS) -> FilledMatrix:
-    matrix = engine.matrices.create({"name": "Harbours", "documentIds": ids, "questions": questions})
+def create(engine: RAGEngine, ids: Sequence[uuid.UUID], fields: Sequence[object] = FIELDS, **values: Any) -> Matrix:
+    return engine.matrices.create({"name": "Harbours", "documentIds": ids, "fields": fields, **values})
+
+
+def refill(engine: RAGEngine, matrix_id: uuid.UUID) -> FilledMatrix:
     worker.run(engine.installation, wait=False)
-    return engine.matrices.get(matrix.id)
+    return engine.matrices.get(matrix_id)
 
 
-def at(found: FilledMatrix, row: int, question: int) -> ShownCell:
-    shown = found.at(found.documents[row], question)
-    assert shown is not None
-    return shown
+def filled(engine: RAGEngine, ids: Sequence[uuid.UUID], fields: Sequence[object] = FIELDS) -> FilledMatrix:
+    return refill(engine, create(engine, ids, fields).id)
 
 
-def test_each_document_answers_each_question(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
+def at(found: FilledMatrix, row: int, column: int) -> ShownCell:
+    cell = found.at(found.documents[row], found.matrix.fields[column])
+    assert cell is not None
+    return cell
+
+
+def place(found: FilledMatrix, row: int, column: int) -> tuple[uuid.UUID, uuid.UUID, uuid.UUID]:
+    cell = at(found, row, column).cell
+    return found.matrix.id, cell.lineage_id, cell.field_id
+
+
+def review(engine: RAGEngine, found: FilledMatrix, row: int, column: int, state: str, **values: Any) -> SavedCell:
+    request = {"state": state, "value": None, "seen_at": None, **values}
+    return engine.matrices.review(*place(found, row, column), request)
+
+
+def as_asked(fields: Sequence[FieldDefinition], **changes: Mapping[str, object]) -> list[dict[str, object]]:
+    """The fields with their ids, and changes by name."""
+    return [{**field.model_dump(mode="json"), **changes.get(field.name, {})} for field in fields]
+
+
+# --- values ---
+
+
+def test_each_field_is_read_from_each_document(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
     found = filled(engine, ids)
     assert [document.id for document in found.documents] == ids
     assert found.job is not None
-    assert (found.job.status, found.job.kind, found.to_ask) == ("done", "matrix", 0)
-    assert found.job.result == {"answered": 4, "notFound": 2, "failed": 0, "waiting": []}
+    assert (found.job.status, found.job.kind, found.to_fill) == ("done", "matrix", 0)
+    assert found.job.result is not None
+    counts = {"found": 4, "notStated": 2, "conflict": 0, "failed": 0, "waiting": []}
+    assert counts.items() <= found.job.result.items()
     assert (found.job.progress.done, found.job.progress.total) == (6, 6)
     ships = at(found, 1, 0).cell
-    assert (ships.status, ships.verdict, ships.page_number) == ("answered", None, 1)
-    assert ships.assurance == "likely"  # its words fit; nothing proves that they are what was asked for
-    assert ships.likelihood is not None
-    assert ships.likelihood >= LIKELY_THRESHOLD
-    assert ships.document_id == ids[1]
-    assert "977" in ships.answer
-    assert ships.quote == SOUTH[0]
-    assert ships.regions[0].rects
-    assert at(found, 0, 2).cell.status == at(found, 1, 2).cell.status == "not_found"
+    assert (ships.state, ships.value, ships.words) == ("found", 977.0, "977")
+    assert ships.confidence is not None
+    assert (ships.document_id, ships.version) == (ids[1], 1)
+    (citation,) = ships.citations
+    assert (citation.quote, citation.page_number) == (SOUTH[0], 1)
+    assert citation.regions[0].rects
+    assert [at(found, row, 1).cell.value for row in (0, 1)] == [True, False]
+    assert [at(found, row, 2).cell.state for row in (0, 1)] == ["not_stated", "not_stated"]
     assert at(found, 0, 0).conflict is at(found, 1, 0).conflict is None  # of two harbours both may be right
     assert at(found, 0, 1).conflict == "Says yes, others say otherwise"
     assert at(found, 1, 1).conflict == "Says no, others say otherwise"
+
+
+CONTRACT = [
+    "This agreement begins on 1 March 2021 and is governed by the law of Norway.",
+    "The monthly rent is $12,500. The deposit bears interest of 2.5 percent.",
+    "The tenant may not assign this agreement.",
+]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "unit"),
+    [
+        ({"name": "begin", "instruction": "When does this agreement begin?", "type": "date"}, "2021-03-01", None),
+        ({"name": "rent", "instruction": "What is the monthly rent?", "type": "money"}, 12_500.0, "USD"),
+        (
+            {"name": "rent", "instruction": "What is the monthly rent?", "type": "money", "unit": "thousand USD"},
+            12.5,
+            "thousand USD",
+        ),
+        ({"name": "interest", "instruction": "What interest bears the deposit?", "type": "percentage"}, 2.5, "%"),
+        ({"name": "free", "instruction": "May the tenant assign this agreement?", "type": "yes_no"}, False, None),
+        (
+            {
+                "name": "law",
+                "instruction": "Which law governs this agreement?",
+                "type": "choice",
+                "choices": ["Sweden", "Norway"],
+            },
+            "Norway",
+            None,
+        ),
+    ],
+    ids=["date", "money", "unit", "percentage", "yes_no", "choice"],
+)
+def test_a_value_is_of_the_fields_type(
+    engine: RAGEngine, field: Mapping[str, object], value: FieldValue, unit: str | None
+) -> None:
+    cell = at(filled(engine, [add(engine, CONTRACT, "lease.pdf")], [field]), 0, 0).cell
+    assert (cell.state, cell.value, cell.unit) == ("found", value, unit)
+    assert cell.citations[0].regions
+
+
+def test_lists_of_records_need_a_language_model(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
+    found = filled(engine, ids[:1], [{"name": "Officers", "type": "records", "columns": [{"name": "name"}]}])
+    cell = at(found, 0, 0).cell
+    assert cell.state == "failed"
+    assert "language model" in str(cell.reason)
+    assert found.to_fill == 1
 
 
 EARNED = "What was the net income in the latest fiscal year?"
@@ -84,20 +169,23 @@ def earned(engine: RAGEngine, name: str, *sentences: str) -> ShownCell:
 def test_a_cell_gives_the_figure_that_is_asked_for_and_no_other(engine: RAGEngine) -> None:
     """Neither what a share earns nor how much more it is, though these are cited and nearer to the words."""
     cell = earned(engine, "told.pdf", *MADE, "Net income was $60 million in 2021.").cell
-    assert (cell.status, cell.verdict, cell.quote) == ("answered", "quoted", "Net income was $60 million in 2021.")
-    assert cell.answer == cell.quote
-    assert earned(engine, "untold.pdf", *MADE).cell.status == "not_found"
+    assert (cell.state, cell.verdict) == ("found", "quoted")
+    assert cell.value == cell.words == cell.citations[0].quote == "Net income was $60 million in 2021."
+    assert earned(engine, "untold.pdf", *MADE).cell.state == "not_stated"
 
 
 def test_a_cell_of_a_statement_is_its_row(engine: RAGEngine) -> None:
     report = engine.documents.add(pdfs.annual_report("Northmoor Ferries"), "northmoor.pdf", enqueue=False)
-    found = filled(engine, [engine.documents.process(report.id).id], [EARNED, "What were the total assets?"])
-    assert [at(found, 0, number).cell.answer for number in (0, 1)] == [
+    amount = {"name": "Assets", "instruction": "What were the total assets?", "type": "money"}
+    asked = [EARNED, "What were the total assets?", amount]
+    found = filled(engine, [engine.documents.process(report.id).id], asked)
+    assert [at(found, 0, number).cell.words for number in (0, 1)] == [
         "Net income, 2021: 540 (in thousands of crowns)",
         "Total assets, 2021: 4,000 (in thousands of crowns)",
     ]
-    assert {shown.cell.verdict for shown in found.cells} == {"quoted"}
-    assert all(shown.cell.regions for shown in found.cells)
+    assert at(found, 0, 2).cell.value == 4_000_000.0
+    assert [at(found, 0, number).cell.verdict for number in (0, 1)] == ["quoted", "quoted"]
+    assert all(cell.cell.citations[0].regions for cell in found.cells)
 
 
 def test_the_own_statement_is_read_though_other_pages_say_more_of_it(engine: RAGEngine) -> None:
@@ -106,21 +194,27 @@ def test_the_own_statement_is_read_though_other_pages_say_more_of_it(engine: RAG
     report = pdfs.with_affiliates(pdfs.annual_report("Northmoor Ferries", income=own), 6)
     added = engine.documents.add(report, "affiliates.pdf", enqueue=False)
     cell = at(filled(engine, [engine.documents.process(added.id).id], [EARNED]), 0, 0).cell
-    assert (cell.answer, cell.verdict) == ("Net income, 2021: 540 (in thousands of crowns)", "quoted")
+    assert (cell.words, cell.verdict) == ("Net income, 2021: 540 (in thousands of crowns)", "quoted")
 
 
 def test_what_may_not_be_what_was_asked_for_is_not_called_proved(engine: RAGEngine) -> None:
-    cell = earned(engine, "segment.pdf", "Net income of the ferry segment was $9 million in 2021.").cell
-    assert (cell.status, cell.verdict) == ("answered", "not_verified")
-    assert "$9 million" in cell.answer
+    shown = earned(engine, "segment.pdf", "Net income of the ferry segment was $9 million in 2021.")
+    assert (shown.cell.state, shown.cell.verdict) == ("found", "not_verified")
+    assert "$9 million" in shown.cell.words
+    assert shown.needs_review
 
 
-def test_figures_that_should_agree_are_marked_where_they_do_not(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
-    found = filled(engine, ids, [{"text": SHIPS, "shouldAgree": True}])
+def test_values_that_should_agree_are_marked_where_they_do_not(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
+    found = filled(engine, ids, [{**NUMBER, "shouldAgree": True}])
     assert at(found, 0, 0).conflict == at(found, 1, 0).conflict == "Differs from the others"
+    review(engine, found, 1, 0, "corrected", value=4812)
+    assert [at(engine.matrices.get(found.matrix.id), row, 0).conflict for row in (0, 1)] == [None, None]
 
 
-def test_a_changed_document_is_asked_again_by_itself_and_says_what_it_said_before(
+# --- changes ---
+
+
+def test_a_changed_document_is_read_again_by_itself_and_says_what_it_said_before(
     engine: RAGEngine, ids: list[uuid.UUID]
 ) -> None:
     before = filled(engine, ids)
@@ -129,84 +223,168 @@ def test_a_changed_document_is_asked_again_by_itself_and_says_what_it_said_befor
     stale = engine.matrices.get(before.matrix.id)
     assert [document.version for document in stale.documents] == [2, 1]
     assert [at(stale, row, 0).is_stale for row in (0, 1)] == [True, False]
-    assert stale.to_ask == 3
+    assert stale.to_fill == 3
     assert stale.job is not None
     assert (stale.job.id != before.job.id, stale.job.status) == (True, "queued")
-    worker.run(engine.installation, wait=False)
-    after = engine.matrices.get(before.matrix.id)
-    assert after.to_ask == 0
+    after = refill(engine, before.matrix.id)
+    assert after.to_fill == 0
     ships = at(after, 0, 0)
-    assert ("5,103" in ships.cell.answer, ships.is_stale, ships.cell.version) == (True, False, 2)
+    assert (ships.cell.value, ships.is_stale, ships.cell.version) == (5103.0, False, 2)
     assert ships.conflict is not None
     assert ships.conflict.startswith("Before it changed (version 1): ")
     assert "4,812" in ships.conflict
     assert at(after, 0, 2).conflict is None
-    assert at(after, 1, 0).cell.answered_at == at(before, 1, 0).cell.answered_at
+    assert at(after, 1, 0).cell.filled_at == at(before, 1, 0).cell.filled_at
 
 
-def test_a_document_is_asked_when_it_has_been_read_but_not_after_cancelling(
+def test_a_document_is_filled_when_it_has_been_read_but_not_after_cancelling(
     engine: RAGEngine, ids: list[uuid.UUID]
 ) -> None:
-    content = pdfs.pages(2, line=lambda number: LATER[number - 1], others=())
-    late = engine.documents.add(content, "late.pdf")
-    asked = {"name": "Harbours", "documentIds": [*ids, late.id], "questions": QUESTIONS}
-    matrix, ended = engine.matrices.create(asked), engine.matrices.create(asked)
+    late = engine.documents.add(pages_of(LATER), "late.pdf")
+    matrix, ended = (create(engine, [*ids, late.id]) for _ in range(2))
     for one in (matrix, ended):
         assert one.job_id is not None
         engine.jobs.run(one.job_id)
     assert engine.matrices.get(matrix.id).job.result["waiting"] == ["late.pdf"]  # type: ignore[union-attr, index]
     engine.matrices.fill(ended.id)
     engine.matrices.cancel(ended.id)
-    worker.run(engine.installation, wait=False)
-    found = engine.matrices.get(matrix.id)
-    assert (len(found.cells), found.to_ask) == (9, 0)
-    assert "5,103" in at(found, 2, 0).cell.answer
-    assert engine.matrices.get(ended.id).to_ask == 3
+    found = refill(engine, matrix.id)
+    assert (len(found.cells), found.to_fill) == (9, 0)
+    assert at(found, 2, 0).cell.value == 5103.0
+    assert engine.matrices.get(ended.id).to_fill == 3
 
 
-def test_an_edited_matrix_keeps_the_answers_of_what_stays(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
-    before = filled(engine, ids, [SHIPS, DREDGED])
+def test_an_edited_matrix_keeps_the_values_of_what_stays(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
+    """A field is known by its id, without one by its name."""
+    before = filled(engine, ids, [NUMBER, WHETHER])
+    ships = before.matrix.fields[0]
     late = add(engine, LATER, "late.pdf")
-    change = {
-        "name": "Ports",
-        "documentIds": [late, ids[0]],
-        "questions": [MAYOR, {"text": SHIPS, "shouldAgree": True}],
-    }
-    assert engine.matrices.edit(before.matrix.id, change).name == "Ports"
-    shown = engine.matrices.get(before.matrix.id)
-    assert [document.id for document in shown.documents] == [late, ids[0]]
-    assert [(one.cell.document_id, one.cell.question) for one in shown.cells] == [(ids[0], 1)]
-    assert shown.to_ask == 3
-    worker.run(engine.installation, wait=False)
-    after = engine.matrices.get(before.matrix.id)
-    assert (len(after.cells), after.to_ask) == (4, 0)
-    assert at(after, 1, 1).cell.answered_at == at(before, 0, 0).cell.answered_at
+    renamed = {**ships.model_dump(mode="json"), "name": "Vessels", "should_agree": True}
+    change = {"name": "Ports", "documentIds": [late, ids[0]], "fields": [PRICE, renamed, WHETHER]}
+    edited = engine.matrices.edit(before.matrix.id, change)
+    assert (edited.name, [field.name for field in edited.fields]) == ("Ports", [PRICE, "Vessels", "Dredged"])
+    assert [field.id for field in edited.fields[1:]] == [field.id for field in before.matrix.fields]
+    now = engine.matrices.get(before.matrix.id)
+    assert [document.id for document in now.documents] == [late, ids[0]]
+    kept = {edited.fields[1].id, edited.fields[2].id}
+    assert {cell.cell.field_id for cell in now.cells} == kept
+    assert {cell.cell.document_id for cell in now.cells} == {ids[0]}
+    after = refill(engine, before.matrix.id)
+    assert (len(after.cells), after.to_fill) == (6, 0)
+    assert at(after, 1, 2).cell.filled_at == at(before, 0, 1).cell.filled_at
     assert at(after, 0, 1).conflict == "Differs from the others"
     assert engine.matrices.edit(after.matrix.id, {"name": "Harbours"}).job_id == after.matrix.job_id
 
 
-def test_what_is_edited_while_it_is_asked_is_asked_too(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
-    """The job that is at it knows the old questions only: no answer of its gets below another's heading."""
-    matrix = engine.matrices.create({"name": "Harbours", "documentIds": ids, "questions": [SHIPS, DREDGED]})
+def test_only_fields_that_mean_something_else_are_filled_again(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
+    before = filled(engine, ids, [NUMBER, WHETHER])
+    fields = as_asked(
+        before.matrix.fields,
+        Ships={"instruction": "How many ships did the harbour handle?"},
+        Dredged={"required": True, "should_agree": True},
+    )
+    engine.matrices.edit(before.matrix.id, {"fields": fields})
+    stale = engine.matrices.get(before.matrix.id)
+    assert [[at(stale, row, column).is_stale for column in (0, 1)] for row in (0, 1)] == [[True, False]] * 2
+    assert stale.to_fill == 2
+    after = refill(engine, before.matrix.id)
+    assert after.to_fill == 0
+    times = [[at(one, row, column).cell.filled_at for row in (0, 1)] for column in (0, 1) for one in (before, after)]
+    assert times[2] == times[3]
+    assert all(new > old for old, new in zip(*times[:2], strict=True))
+
+
+def test_what_is_edited_while_it_is_filled_is_filled_too(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
+    """The job that is at it knows the old fields only: no value of its gets below another's heading."""
+    matrix = create(engine, ids, [NUMBER, WHETHER])
     assert matrix.job_id is not None
 
     def edited() -> None:
-        if engine.matrices.get(matrix.id).matrix.questions[0].text == SHIPS:
-            engine.matrices.edit(matrix.id, {"questions": [MAYOR, DREDGED]})
+        fields = engine.matrices.get(matrix.id).matrix.fields
+        if fields[0].instruction == SHIPS:
+            changed = as_asked(fields, Ships={"name": "Cost", "instruction": PRICE})
+            engine.matrices.edit(matrix.id, {"fields": changed})
 
     engine.jobs.run_locked(matrix.job_id, edited)
-    worker.run(engine.installation, wait=False)
-    found = engine.matrices.get(matrix.id)
-    assert (len(found.cells), found.to_ask) == (4, 0)
-    assert [at(found, row, 0).cell.status for row in (0, 1)] == ["not_found", "not_found"]
-    assert "not dredged" in at(found, 1, 1).cell.answer
+    found = refill(engine, matrix.id)
+    assert (len(found.cells), found.to_fill) == (4, 0)
+    assert [at(found, row, 0).cell.state for row in (0, 1)] == ["not_stated", "not_stated"]
+    assert [at(found, row, 1).cell.value for row in (0, 1)] == [True, False]
 
 
-def test_a_job_goes_on_with_the_cells_that_are_left(
-    engine: RAGEngine, ids: list[uuid.UUID], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As after a kill: what was answered is kept, and not asked again."""
-    matrix = engine.matrices.create({"name": "Harbours", "documentIds": ids, "questions": QUESTIONS})
+def test_a_pilot_fills_the_first_documents_and_the_rest_when_asked(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
+    late = add(engine, LATER, "late.pdf")
+    pilot = refill(engine, create(engine, [*ids, late], [NUMBER], pilot=2).id)
+    assert (pilot.matrix.pilot, pilot.to_fill, len(pilot.documents)) == (2, 0, 3)
+    assert {cell.cell.document_id for cell in pilot.cells} == {*ids}
+    again = engine.matrices.edit(pilot.matrix.id, {"fields": [NUMBER, WHETHER]})
+    assert len(refill(engine, again.id).cells) == 4
+    assert {cell.cell.document_id for cell in engine.matrices.get(again.id).cells} == {*ids}
+    engine.matrices.fill(again.id, {"pilot": 1})
+    assert engine.matrices.get(again.id).matrix.pilot == 1
+    engine.matrices.fill(again.id)  # says nothing of the pilot
+    assert engine.matrices.get(again.id).matrix.pilot == 1
+    engine.matrices.fill(again.id, {"pilot": None})
+    after = refill(engine, again.id)
+    assert (after.matrix.pilot, after.to_fill, len(after.cells)) == (None, 0, 6)
+    assert at(after, 2, 0).cell.value == 5103.0
+    assert at(after, 0, 0).cell.filled_at == at(pilot, 0, 0).cell.filled_at
+
+
+# --- following ---
+
+
+def test_new_documents_of_a_collection_with_its_tags_join(engine: RAGEngine) -> None:
+    engine.indexes.ensure("ports")
+    follows = {"indexName": "ports", "tags": ["checked", "2019"]}
+    matrix = create(engine, [], [NUMBER], follows=follows)
+    bob = engine.installation.for_user("bob")
+    bob.indexes.ensure("ports")
+
+    def arrive(of: RAGEngine, name: str, *tags: str, index: str = "ports") -> uuid.UUID:
+        added = of.documents.add(pages_of([f"{name} handled 300 ships.", *LATER]), f"{name}.pdf", index_name=index)
+        of.documents.edit(added.id, {"tags": tags})
+        return added.id
+
+    joined = arrive(engine, "joined", "2019", "checked", "more")
+    arrive(engine, "untagged")
+    arrive(engine, "partly", "2019")
+    arrive(engine, "elsewhere", "2019", "checked", index="default")
+    arrive(bob, "theirs", "2019", "checked")
+    found = refill(engine, matrix.id)
+    assert [document.id for document in found.documents] == [joined]
+    assert found.to_fill == 0
+    assert at(found, 0, 0).cell.document_id == joined
+    engine.matrices.edit(matrix.id, {"follows": None})
+    arrive(engine, "late", "2019", "checked")
+    assert len(refill(engine, matrix.id).documents) == 1
+
+
+def test_a_new_version_joins_once(engine: RAGEngine) -> None:
+    matrix = create(engine, [], [NUMBER], follows={"indexName": "default"})
+    first = engine.documents.add(pages_of(NORTH), "north.pdf")
+    refill(engine, matrix.id)
+    second = engine.documents.add(pages_of(LATER), "north.pdf", replaces=first.id)
+    found = refill(engine, matrix.id)
+    assert [document.id for document in found.documents] == [second.id]
+    assert [cell.cell.value for cell in found.cells] == [5103.0]
+
+
+def test_only_own_collections_are_followed(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
+    index = engine.documents.get(ids[0]).index_id
+    bob = engine.installation.for_user("bob")
+    for name in (str(index), "no such collection"):
+        with pytest.raises(errors.NotFoundError):
+            create(bob, [], [NUMBER], follows={"indexName": name})
+    assert bob.store.matrices.list() == []
+
+
+# --- interruptions ---
+
+
+def test_a_job_goes_on_with_the_cells_that_are_left(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
+    """As after a kill: what was found is kept, and not asked again."""
+    matrix = create(engine, ids)
     assert matrix.job_id is not None
     assert engine.matrices.fill(matrix.id).id == matrix.job_id  # one at a time
     steps = iter([None, None])
@@ -219,16 +397,19 @@ def test_a_job_goes_on_with_the_cells_that_are_left(
         engine.jobs.run_locked(matrix.job_id, killed)
     begun = engine.matrices.get(matrix.id)
     assert len(begun.cells) == 2
-    assert engine.jobs.run_locked(matrix.job_id).status == "done"
+    asked = []
+    assert engine.jobs.run_locked(matrix.job_id, lambda: asked.append(1)).status == "done"
     done = engine.matrices.get(matrix.id)
     assert len(done.cells) == 6
-    assert [one.cell.answered_at for one in begun.cells] == [
-        one.cell.answered_at for one in done.cells if one.cell.answered_at <= begun.cells[-1].cell.answered_at
+    assert len(asked) == 4
+    kept = {(one.cell.lineage_id, one.cell.field_id): one.cell.filled_at for one in done.cells}
+    assert [kept[one.cell.lineage_id, one.cell.field_id] for one in begun.cells] == [
+        one.cell.filled_at for one in begun.cells
     ]
 
 
-def test_a_cancelled_job_keeps_what_is_answered(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
-    matrix = engine.matrices.create({"name": "Harbours", "documentIds": ids, "questions": QUESTIONS})
+def test_a_cancelled_job_keeps_what_is_found(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
+    matrix = create(engine, ids)
     assert matrix.job_id is not None
     job_id, steps = matrix.job_id, iter([None, None])
 
@@ -239,32 +420,165 @@ def test_a_cancelled_job_keeps_what_is_answered(engine: RAGEngine, ids: list[uui
     assert engine.jobs.run_locked(job_id, cancelled).status == "cancelled"
     found = engine.matrices.get(matrix.id)
     assert 2 <= len(found.cells) <= 3
-    assert found.to_ask == 6 - len(found.cells)
+    assert found.to_fill == 6 - len(found.cells)
     assert engine.matrices.fill(matrix.id).id != job_id
 
 
-def test_an_exported_matrix_has_no_formulas(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
-    found = filled(engine, ids, [SHIPS, MAYOR, "=1+1 is what?"])
+# --- reviews ---
+
+
+def test_a_correction_outlives_refills_and_is_flagged_when_its_document_changes(
+    engine: RAGEngine, ids: list[uuid.UUID]
+) -> None:
+    found = filled(engine, ids, [NUMBER])
+    saved = review(engine, found, 0, 0, "corrected", value="4,900", words="4,900")
+    assert saved.review is not None
+    assert (saved.review.state, saved.review.value) == ("corrected", 4900.0)
+    corrected = at(engine.matrices.get(found.matrix.id), 0, 0)
+    assert corrected.cell.value == 4812.0
+    assert (corrected.shown.value if corrected.shown else None, corrected.needs_review) == (4900.0, False)
+
+    fields = as_asked(found.matrix.fields, Ships={"instruction": "How many ships were handled in 2019?"})
+    engine.matrices.edit(found.matrix.id, {"fields": fields})
+    redefined = at(refill(engine, found.matrix.id), 0, 0)
+    assert redefined.cell.filled_at > corrected.cell.filled_at
+    assert (redefined.review, redefined.shown) == (corrected.review, corrected.review)
+
+    add(engine, LATER, "north.pdf", replaces=ids[0])
+    changed = at(refill(engine, found.matrix.id), 0, 0)
+    assert (changed.cell.value, changed.review, changed.shown) == (5103.0, corrected.review, corrected.review)
+    assert changed.needs_review  # the person saw another document
+
+
+def test_a_decision_may_be_taken_back(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
+    found = filled(engine, ids[:1], [NUMBER])
+    rejected = review(engine, found, 0, 0, "rejected")
+    assert rejected.review is not None
+    assert at(engine.matrices.get(found.matrix.id), 0, 0).shown is None
+    assert engine.matrices.get(found.matrix.id).reviewed_documents == 1
+    back = engine.matrices.review(
+        *place(found, 0, 0), {"state": None, "value": None, "seen_at": rejected.review.reviewed_at}
+    )
+    assert back.review is None
+    assert at(engine.matrices.get(found.matrix.id), 0, 0).shown is not None
+
+
+def test_two_people_do_not_undo_each_others_decisions(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
+    found = filled(engine, ids[:1], [NUMBER])
+    first = review(engine, found, 0, 0, "accepted")
+    assert first.review is not None
+    with pytest.raises(errors.ConflictError):
+        review(engine, found, 0, 0, "rejected")  # of who has not seen the first
+    with pytest.raises(errors.ConflictError):
+        review(engine, found, 0, 0, "rejected", seen_at=first.review.reviewed_at - dt.timedelta(seconds=1))
+    assert at(engine.matrices.get(found.matrix.id), 0, 0).review == first.review
+    second = review(engine, found, 0, 0, "rejected", seen_at=first.review.reviewed_at)
+    assert second.review is not None
+    assert second.review.state == "rejected"
+
+
+def test_a_review_is_of_the_value_that_was_seen(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
+    found = filled(engine, ids[:1], [NUMBER])
+    seen = at(found, 0, 0).cell
+    add(engine, LATER, "north.pdf", replaces=ids[0])
+    early = review(engine, found, 0, 0, "accepted", filled_at=seen.filled_at)
+    assert early.review is not None
+    assert early.review.sha256 == seen.sha256  # not of the new content, which nobody has seen
+    later = at(refill(engine, found.matrix.id), 0, 0)
+    assert later.needs_review
+    with pytest.raises(errors.ConflictError):
+        review(engine, found, 0, 0, "rejected", seen_at=early.review.reviewed_at, filled_at=seen.filled_at)
+    again = review(engine, found, 0, 0, "rejected", seen_at=early.review.reviewed_at, filled_at=later.cell.filled_at)
+    assert again.review is not None
+    assert again.review.sha256 == later.cell.sha256
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        (NUMBER, "many"),
+        ({"name": "Law", "type": "choice", "choices": ["Norway", "Sweden"]}, "Denmark"),
+        ({"name": "Begin", "type": "date"}, "some day"),
+    ],
+    ids=["number", "choice", "date"],
+)
+def test_a_correction_is_of_the_fields_type(
+    engine: RAGEngine, ids: list[uuid.UUID], field: Mapping[str, object], value: str
+) -> None:
+    found = filled(engine, ids[:1], [field])
+    with pytest.raises(errors.ValidationError):
+        review(engine, found, 0, 0, "corrected", value=value)
+    assert at(engine.matrices.get(found.matrix.id), 0, 0).review is None
+
+
+def test_only_filled_cells_are_reviewed(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
+    matrix = create(engine, ids, [NUMBER])
+    (field,), lineage = matrix.fields, matrix.lineage_ids[0]
+    for lineage_id, field_id in ((lineage, field.id), (uuid.uuid4(), field.id), (lineage, uuid.uuid4())):
+        assert field_id is not None
+        with pytest.raises(errors.NotFoundError):
+            engine.matrices.review(matrix.id, lineage_id, field_id, {"state": "accepted", "value": None})
+
+
+# --- out ---
+
+
+def test_an_exported_matrix_has_typed_values_and_no_formulas(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
+    found = filled(engine, ids, [*FIELDS, "=1+1 is what?"])
+    review(engine, found, 1, 0, "corrected", value=978)
     workbook = openpyxl.load_workbook(io.BytesIO(engine.matrices.export(found.matrix.id, "xlsx")))
     table, evidence = workbook["Matrix"], workbook["Evidence"]
-    assert [cell.value for cell in table[1]] == ["Document", SHIPS, MAYOR, "=1+1 is what?"]
-    assert {cell.data_type for sheet in (table, evidence) for row in sheet for cell in row} <= {"s", "n"}
-    assert table["A3"].value == "=south.pdf"
-    assert table["C2"].value == "not found"
-    assert "977" in table["B3"].value
-    assert evidence.max_row == 7
+    assert [cell.value for cell in table[1]] == ["Document", "Ships", "Dredged", PRICE, "=1+1 is what?"]
+    assert {cell.data_type for sheet in (table, evidence) for row in sheet for cell in row} <= {"s", "n", "b"}
+    assert [[cell.value for cell in row] for row in table.iter_rows(min_row=2, max_col=4)] == [
+        ["north.pdf", 4812, True, None],
+        ["=south.pdf", 978, False, None],
+    ]
+    place = table["B2"].hyperlink.location.rpartition("!")[2]
+    assert evidence[place].value == "north.pdf"
+    assert NORTH[0] in [cell.value for cell in evidence[evidence[place].row]]
     rows = [*csv.reader(io.StringIO(engine.matrices.export(found.matrix.id, "csv").decode("utf-8-sig")))]
-    assert (rows[0][3], rows[2][0]) == ("'=1+1 is what?", "'=south.pdf")
-    assert "4,812" in rows[1][1]
-    assert "[p. 1]" in rows[1][1]
+    assert (rows[0][4], rows[2][:3]) == ("'=1+1 is what?", ["'=south.pdf", "978", "FALSE"])
 
 
-def test_a_deleted_matrix_takes_its_answers_and_others_see_none(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
-    found = filled(engine, ids[:1], [SHIPS])
+def test_a_marked_copy_has_each_quote_with_its_field_and_value(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
+    found = filled(engine, ids, [NUMBER, WHETHER])
+    review(engine, found, 0, 1, "rejected")
+    with zipfile.ZipFile(io.BytesIO(engine.matrices.marked_copies(found.matrix.id))) as archive:
+        assert archive.namelist() == ["north – marked.pdf", "=south – marked.pdf"]
+        notes = {}
+        for name in archive.namelist():
+            with pymupdf.open(stream=archive.read(name)) as copy:
+                notes[name] = [
+                    (page.get_text().strip(), annotation.info["content"])
+                    for page in copy
+                    for annotation in page.annots()
+                ]
+    (north,) = notes["north – marked.pdf"]
+    assert north[0] == NORTH[0]
+    assert north[1].startswith("Ships: 4")
+    assert [text for text, _ in notes["=south – marked.pdf"]] == SOUTH
+    entries = [entry for entry in engine.store.audit.list() if entry.action == "export"]
+    assert entries[0].subject_name == "Harbours"
+
+    add(engine, LATER, "north.pdf", replaces=ids[0])  # what was quoted is no longer there
+    with zipfile.ZipFile(io.BytesIO(engine.matrices.marked_copies(found.matrix.id))) as archive:
+        assert archive.namelist() == ["=south – marked.pdf"]
+    with pytest.raises(errors.NotFoundError):
+        engine.matrices.marked_copies(create(engine, ids[1:], [PRICE]).id)
+
+
+# --- the end, and others ---
+
+
+def test_a_deleted_matrix_takes_its_values_and_others_see_none(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
+    found = filled(engine, ids[:1], [NUMBER])
     bob = engine.installation.for_user("bob")
     assert bob.store.matrices.list() == []
-    with pytest.raises(errors.NotFoundError):
-        bob.matrices.create({"name": "Theirs", "documentIds": ids, "questions": QUESTIONS})
+    engine.documents.trash(ids[:1])
+    assert engine.matrices.get(found.matrix.id).documents == ()
+    engine.documents.restore(ids[:1])
+    assert [cell.cell.value for cell in engine.matrices.get(found.matrix.id).cells] == [4812.0]
     engine.documents.trash(ids[:1])
     engine.documents.purge(ids[:1])
     assert engine.matrices.get(found.matrix.id).cells == ()
@@ -274,9 +588,92 @@ def test_a_deleted_matrix_takes_its_answers_and_others_see_none(engine: RAGEngin
         engine.matrices.get(found.matrix.id)
 
 
-def test_templates_are_questions_that_can_be_asked(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
-    templates = {template.title: template.questions for template in vocabulary.question_sets()}
-    assert {"10-K basics", "Contract terms"} <= templates.keys()
-    for title, questions in templates.items():
-        matrix = engine.matrices.create({"name": title, "documentIds": ids, "questions": questions})
-        assert len(matrix.questions) == len(questions) > 4
+def test_another_user_reaches_nothing_with_the_owners_ids(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
+    found = filled(engine, ids, [NUMBER])
+    _, lineage_id, field_id = place(found, 0, 0)
+    engine.store.matrices.save_template("mine", found.matrix.fields)
+    bob = engine.installation.for_user("bob")
+    own = create(bob, [add(bob, NORTH, "bobs.pdf")], [NUMBER])
+    given = {"documentIds": ids}
+    request = {"state": "accepted", "value": None}
+    for call in (
+        lambda: create(bob, ids),
+        lambda: bob.matrices.edit(own.id, given),
+        lambda: bob.matrices.edit(own.id, {"follows": {"indexName": str(found.documents[0].index_id)}}),
+        lambda: bob.matrices.edit(found.matrix.id, {"name": "theirs"}),
+        lambda: bob.matrices.get(found.matrix.id),
+        lambda: bob.matrices.fill(found.matrix.id),
+        lambda: bob.matrices.fill(found.matrix.id, {"pilot": 1}),
+        lambda: bob.matrices.review(found.matrix.id, lineage_id, field_id, request),
+        lambda: bob.matrices.review(own.id, lineage_id, field_id, request),
+        lambda: bob.matrices.export(found.matrix.id, "json"),
+        lambda: bob.matrices.marked_copies(found.matrix.id),
+        lambda: bob.matrices.extract({"documentIds": ids, "fields": [NUMBER]}),
+        lambda: bob.matrices.delete(found.matrix.id),
+        lambda: bob.store.matrices.delete_template("mine"),
+    ):
+        with pytest.raises(errors.NotFoundError):
+            call()
+    assert not [template for template in bob.matrices.templates() if template.is_own]
+    worker.run(engine.installation, wait=False)
+    assert engine.matrices.get(found.matrix.id) == found
+    assert [document.user_id for document in bob.matrices.get(own.id).documents] == ["bob"]
+
+
+def test_a_colleague_cannot_put_shared_documents_into_a_matrix(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
+    index = engine.documents.get(ids[0]).index_id
+    engine.store.shares.share(index, ShareRequest(grantee="bob"), is_admin=True)
+    bob = engine.installation.for_user("bob")
+    with pytest.raises(errors.NotFoundError):
+        create(bob, ids)
+    with pytest.raises(errors.NotFoundError):
+        create(bob, [], [NUMBER], follows={"indexName": str(index)})
+
+
+# --- templates and extraction ---
+
+
+def test_templates_are_fields_that_can_be_asked(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
+    templates = {template.title: template.fields for template in engine.matrices.templates()}
+    assert {"Annual report", "Contract"} <= templates.keys()
+    for title, fields in templates.items():
+        matrix = engine.matrices.create({"name": title, "documentIds": ids, "fields": fields})
+        assert len(matrix.fields) == len(fields) > 4
+        assert None not in {field.id for field in matrix.fields}
+
+
+def test_own_templates_come_first_without_the_ids_of_a_matrix(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
+    matrix = create(engine, ids)
+    engine.store.matrices.save_template("Ports", matrix.fields)
+    own = engine.matrices.templates()[0]
+    assert (own.name, own.title, own.is_own) == ("Ports", "Ports", True)
+    assert [(field.name, field.id) for field in own.fields] == [(field.name, None) for field in matrix.fields]
+    engine.store.matrices.save_template("Ports", matrix.fields[:1])
+    assert [len(one.fields) for one in engine.matrices.templates() if one.is_own] == [1]
+    engine.store.matrices.delete_template("Ports")
+    assert not [one for one in engine.matrices.templates() if one.is_own]
+
+
+def test_fields_are_extracted_without_a_matrix(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
+    told = engine.matrices.extract({"documentIds": ids[::-1], "fields": FIELDS})
+    assert [(row.document_id, row.name, [*row.fields]) for row in told.rows] == [
+        (ids[1], "=south.pdf", ["Ships", "Dredged", PRICE]),
+        (ids[0], "north.pdf", ["Ships", "Dredged", PRICE]),
+    ]
+    assert [row.fields["Ships"].value for row in told.rows] == [977.0, 4812.0]
+    assert told.rows[0].fields["Ships"].citations[0].quote == SOUTH[0]
+    assert engine.store.matrices.list() == []
+    unread = engine.documents.add(pages_of(LATER), "late.pdf")
+    with pytest.raises(errors.NotFoundError, match=r"late\.pdf"):
+        engine.matrices.extract({"documentIds": [unread.id], "fields": FIELDS})
+
+
+def test_a_value_has_no_more_than_what_a_person_gave(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
+    """A correction replaces value, unit, words and citations, and leaves what was found for who looks."""
+    found = filled(engine, ids[:1], [NUMBER])
+    saved = review(engine, found, 0, 0, "corrected", value=4900)
+    assert saved.review is not None
+    assert CellValue.model_validate(saved.review.model_dump(include={*CellValue.model_fields})) == CellValue(
+        value=4900.0, unit=None, words="4900.0"
+    )
+    assert saved.cell == at(found, 0, 0).cell

@@ -103,7 +103,7 @@ def test_names_lose_characters_that_turn_their_letters_around(engine: RAGEngine)
     index = engine.indexes.ensure(turned)
     assert index.name == "Lease esael"
     assert engine.indexes.ensure(turned).id == engine.indexes.ensure("Lease esael").id == index.id
-    matrix = engine.matrices.create({"name": turned, "document_ids": [document.id], "questions": ["How much?"]})
+    matrix = engine.matrices.create({"name": turned, "document_ids": [document.id], "fields": ["How much?"]})
     assert matrix.name == "Lease esael"
 
 

@@ -69,6 +69,18 @@ def cell_names(rendition: Path, page_number: int, boxes: Iterable[types.Rect]) -
     return grid.name(boxes) if grid else None
 
 
+def sheet_grids(rendition: Path) -> dict[int, PageGrid]:
+    """Return the grids of the pages of a spreadsheet by page number; none of other documents.
+
+    Raises:
+        errors.NotFoundError: the rendition is missing.
+        errors.UnreadableFileError: the rendition cannot be read.
+    """
+    with LOCK, open_pdf(rendition) as document:
+        grids = {number: PageGrid.read(document, page) for number, page in enumerate(document, start=1)}
+    return {number: grid for number, grid in grids.items() if grid is not None}
+
+
 def _parts(lines: Sequence[types.Line], start: int, end: int) -> Iterator[tuple[types.Line, int, int]]:
     """Yield the lines of `lines_text(lines)[start:end]` with the offsets of these characters in the line."""
     offset = 0

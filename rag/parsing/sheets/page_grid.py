@@ -108,6 +108,10 @@ class PageGrid(pydantic.BaseModel):
 
     # --- text ---
 
+    def row_at(self, y: float) -> int | None:
+        """Return the index of the row at a height of the page, in points from its top."""
+        return _index(self.rows, y)
+
     def without_labels(self, pieces: Iterable[Piece]) -> list[Piece]:
         """Remove column letters, row numbers and remarks about hidden parts, which are not the sheet's own text."""
 

@@ -13,7 +13,7 @@ from rag import lazy_imports
 from rag.cli import api
 from rag.cli.admin import backup, doctor, keys, models, reembed, server
 from rag.cli.command import Command, add_command, add_group, help_text
-from rag.cli.library import documents, ingest, inspect, parse, sync
+from rag.cli.library import documents, ingest, inspect, parse, sync, tables
 from rag.cli.questions import ask, evaluate, search, validate
 
 logger = logging.getLogger("rag.cli")
@@ -64,6 +64,7 @@ COMMANDS: dict[str, Command] = {
     "api": api.api,
     "mcp": server.mcp,
     "inspect": inspect.inspect,
+    "tables": tables.tables,
     "parse": parse.parse,
     "eval": evaluate.evaluate,
     "validate": validate.validate,

@@ -19,6 +19,7 @@ from rag.types.overviews import *
 from rag.types.requests import *
 from rag.types.search import *
 from rag.types.settings import *
+from rag.types.tables import *
 from rag.types.text import *
 from rag.types.validation import *
 from rag.types.viewing import *

@@ -66,7 +66,7 @@ def commands() -> list[str]:
 
 def test_the_documentation_has_each_command_with_an_example() -> None:
     documentation = (REPOSITORY / "docs" / "cli.md").read_text(encoding="utf-8")
-    assert len(commands()) == 22
+    assert len(commands()) == 23
     for command in commands():
         assert f"\n## {command}\n" in documentation
         assert re.search(rf"^pagelight {command}\b", documentation, re.MULTILINE), command

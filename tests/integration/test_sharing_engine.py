@@ -155,6 +155,10 @@ REACHES: dict[str, Call] = {
     "documents.add": lambda e, d: e.documents.add(b"new", "new.txt", replaces=d.id),
     "documents.upload": lambda e, d: e.documents.upload(b"new", "new.txt", replaces=d.id),
     "documents.list": lambda e, d: [one for one in e.documents.list() if one.id == d.id],
+    "tables.list": lambda e, d: e.tables.list(d.id),
+    "tables.query": lambda e, d: e.tables.query(d.id, sql="SELECT 1"),
+    "tables.read": lambda e, d: e.tables.read(d.id),
+    "tables.answer": lambda e, d: e.tables.read(d.id),  # which gives the table that is asked
     "files.original": lambda e, d: e.files.original(d.id),
     "files.rendition": lambda e, d: e.files.rendition(d.id),
     "files.download": lambda e, d: e.files.download(d.id),
@@ -210,7 +214,7 @@ def state(owner: RAGEngine) -> Any:
 
 
 def test_every_call_on_documents_is_tried(team: Team) -> None:
-    nouns = {"documents": team.owner.documents, "files": team.owner.files}
+    nouns = {"documents": team.owner.documents, "files": team.owner.files, "tables": team.owner.tables}
     public = {
         f"{noun}.{name}"
         for noun, part in nouns.items()

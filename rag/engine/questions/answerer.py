@@ -167,7 +167,9 @@ class Answerer:
     def _stream_understood(self, understood: UnderstoodQuestion) -> Events:
         question = self.request.question
         with request_key_errors(self.request.auth):
-            events: Events | None = None
+            events = None if self.options.reading == "whole" else self.composite.counted_rows(question)
+            if events:
+                return self._finish(understood, events, self.request.auth)
             whole = WholeReading(self.workspace, self.index, self.llm, self.options)
             plan = whole.plan(understood)
             if plan:

@@ -13,11 +13,13 @@ from rag.answering.extraction.whole_document_questions import asks_whole_documen
 from rag.answering.generation.model_answer import Stop, drop_sentences, never_stop
 from rag.answering.passages.statements import Label, Statement
 from rag.answering.tables import calculation, requested_figures
+from rag.answering.tables.table_questions import may_ask_table
 from rag.answering.text.question_parts import without_periods
 from rag.engine.library import saved_filters
 from rag.engine.library.pages import Pages
 from rag.engine.questions.document_mentions import Mention, aliases, documents_of_kind, find_mentions, without_names
 from rag.engine.questions.search import Search
+from rag.engine.questions.table_answers import TableAnswers, is_sheet
 from rag.engine.request_parsing import restrict_to_documents
 from rag.engine.workspace import Workspace
 from rag.ingestion.chunking import SECTION_SEPARATOR
@@ -95,6 +97,25 @@ class CompositeAnswers:
         if parts := self._figure(question):
             return single_answer(self._compose(parts))
         answer = self._compare_years(question)
+        return single_answer(answer) if answer else None
+
+    def counted_rows(self, question: str) -> Events | None:
+        """Return the events of an answer counted, added up or compared over all rows of a spreadsheet, or None.
+
+        It is exact, so that it is also the answer of language models, who see only some of the rows and count wrongly.
+        """
+        retrieval_options = self._request.retrieval
+        if not may_ask_table(question) or retrieval_options.must_include or retrieval_options.passage == "chunk":
+            return None
+        documents, mentions = self._named_or_all(question)
+        unnamed = question
+        for start, end in sorted((mention.span for mention in mentions), reverse=True):
+            unnamed = f"{unnamed[:start]} {unnamed[end:]}"
+        is_named = any("." in question[slice(*mention.span)] for mention in mentions)  # by its file
+        counts_rows = is_named or all(map(is_sheet, self._documents))
+        answer = TableAnswers(self._workspace, self._locate).answer(
+            documents, dict.fromkeys((question, unnamed)), counts_rows=counts_rows
+        )
         return single_answer(answer) if answer else None
 
     # --- comparisons ---

@@ -1,0 +1,186 @@
+"""Answer questions for counts, sums, averages and groups from all rows of a spreadsheet, with the rows cited."""
+
+import contextlib
+import itertools
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from pathlib import PurePath
+
+from rag import errors, prompts, types
+from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL, compose
+from rag.answering.extraction.summary import to_hit
+from rag.answering.passages.statements import Source, Statement
+from rag.answering.tables.cell_values import Column
+from rag.answering.tables.data_tables import TableRow, TypedTable
+from rag.answering.tables.table_database import plain
+from rag.answering.tables.table_questions import Operation, TableQuestion, is_identifier
+from rag.answering.verification.grounding import Locate
+from rag.engine.library.tables import DocumentTables, Tables
+from rag.engine.workspace import Workspace
+from rag.ingestion.language_detection import detect
+from rag.parsing import MIME_TYPE_BY_SUFFIX, file_types
+
+MAX_SHEETS = 5
+"""Spreadsheets whose tables are read for a question; where more are meant, one has to be named."""
+MAX_CITED_ROWS = 12
+ROWS_PER_GROUP = 2
+MAX_GROUPS = 50
+MAX_DECIMALS = 4
+
+_LABELS: dict[str, dict[Operation, str]] = {
+    types.ENGLISH: {
+        "count": "Number of rows",
+        "distinct": "Different values of {column}",
+        "sum": "Sum of {column}",
+        "avg": "Average of {column}",
+        "median": "Median of {column}",
+        "min": "Lowest {column}",
+        "max": "Highest {column}",
+    },
+    "german": {
+        "count": "Anzahl der Zeilen",
+        "distinct": "Verschiedene Werte von {column}",
+        "sum": "Summe von {column}",
+        "avg": "Durchschnitt von {column}",
+        "median": "Median von {column}",
+        "min": "Kleinster Wert von {column}",
+        "max": "Größter Wert von {column}",
+    },
+}
+
+
+class TableAnswers:
+    """Answers from the rows of one user's spreadsheets."""
+
+    def __init__(self, workspace: Workspace, locate: Locate) -> None:
+        self._workspace = workspace
+        self._tables = Tables(workspace)
+        self._locate = locate
+
+    def answer(
+        self, documents: Sequence[types.DocumentNames], wordings: Iterable[str], *, counts_rows: bool
+    ) -> types.AnswerResponse | None:
+        """Return the answer of the only table among `documents` that explains all of a question; None if not sure.
+
+        `wordings` are the question, and what it is without the names of documents. Only with `counts_rows` all rows are
+        counted or added up, without a condition and a column of that name: other documents may have such figures.
+        """
+        sheets = [document for document in documents if is_sheet(document)]
+        if not 1 <= len(sheets) <= MAX_SHEETS:
+            return None
+        try:
+            read = [self._tables.read(document.id) for document in sheets]
+        except (errors.ConflictError, errors.LimitError, errors.NotFoundError):
+            return None
+        for question in wordings:
+            asked = [(one, table, found) for one in read for table, found in one.questions(question)]
+            if len(asked) == 1:
+                return None if asked[0][2].is_bare and not counts_rows else self._told(*asked[0], question)
+        return None
+
+    def _told(
+        self, read: DocumentTables, table: TypedTable, asked: TableQuestion, question: str
+    ) -> types.AnswerResponse | None:
+        with contextlib.suppress(errors.LimitError, errors.ValidationError):
+            result, used = self._tables.answer(read.document, table, asked, question)
+            if result.is_truncated or result.row_count > MAX_GROUPS or result.used_count is None:
+                return None
+            hint = _hint(result, asked)
+            if not result.used_count:
+                message = prompts.TABLE_NO_ROW.format(rows=f"{table.info.row_count:,}", name=_name_of(result))
+                return types.AnswerResponse(
+                    status="insufficient_context", answer=message, hint=hint, model=EXTRACTIVE_MODEL
+                )
+            cited = _cited_rows(table, asked, result, {*used})
+            if not all(cited):
+                return None
+            sources = self._sources(read.document, [row for rows in cited for row in rows])
+            texts = _texts(table, asked, result, question)
+            parts = [
+                Statement(text, tuple(sources[row.number] for row in rows))
+                for text, rows in zip(texts, cited, strict=True)
+            ]
+            return compose(parts, locate=self._locate).model_copy(update={"hint": hint})
+        return None
+
+    def _sources(self, document: types.Document, rows: Sequence[TableRow]) -> dict[int, Source]:
+        """Return the place of each row, by its number: those of a page have one passage."""
+        by_page: dict[int, dict[int, TableRow]] = {}
+        for row in rows:
+            by_page.setdefault(row.lines[0].page_number, {})[row.number] = row
+        sources: dict[int, Source] = {}
+        for page, of_page in by_page.items():
+            numbered = sorted(of_page.items())
+            lines = [row.lines[0].model_copy(update={"starts_block": False}) for _, row in numbered]
+            chunks = self._workspace.store.chunks.of_document(document.id, page_number=page)
+            first = lines[0].number
+            chunk = next((one for one in chunks if any(line.number == first for line in one.lines)), chunks[0])
+            hit = to_hit(chunk, document, tuple(lines))
+            ends = itertools.accumulate(len(line.text) + 1 for line in lines)
+            for (number, _), line, end in zip(numbered, lines, ends, strict=True):
+                sources[number] = Source(hit, types.Span(end - 1 - len(line.text), end - 1))
+        return sources
+
+
+def is_sheet(document: types.DocumentNames) -> bool:
+    """Return whether a document is named as a spreadsheet."""
+    return MIME_TYPE_BY_SUFFIX.get(PurePath(document.name).suffix.lower()) in file_types.SHEETS
+
+
+def _cited_rows(
+    table: TypedTable, asked: TableQuestion, result: types.TableResult, used: AbstractSet[int]
+) -> list[list[TableRow]]:
+    """Return the rows that are cited for each row of a result: the first that have its groups, and its extreme."""
+    is_extreme = asked.operation in {"min", "max"}
+    keys = [*asked.groups, *([asked.column] if asked.column and is_extreme else [])]
+    columns = [_column(table, about).values for about in keys]
+    rows: dict[tuple[types.TableValue, ...], list[TableRow]] = {}
+    for index, row in enumerate(table.rows):
+        if row.number in used:
+            rows.setdefault(tuple(plain(values[index]) for values in columns), []).append(row)
+    most = 1 if is_extreme else ROWS_PER_GROUP if asked.groups else MAX_CITED_ROWS
+    return [rows.get(row[: len(columns)], [])[:most] for row in result.rows]
+
+
+def _column(table: TypedTable, about: types.TableColumn) -> Column:
+    return table.columns[table.info.columns.index(about)]
+
+
+def _texts(table: TypedTable, asked: TableQuestion, result: types.TableResult, question: str) -> list[str]:
+    """Return a sentence for each row of a result."""
+    labels = _LABELS.get(detect(question), _LABELS[types.ENGLISH])
+    column = asked.column
+    head = (column.head or column.name) if column else ""
+    label = labels[asked.operation].format(column=head)
+    about = f" ({asked.conditions_text})" if asked.conditions else ""
+    has_unit = column is not None and asked.operation != "distinct"
+    unit = f" {column.unit}" if column and has_unit and column.unit and column.unit not in head else ""
+    unit += f" ({column.scale})" if column and has_unit and column.scale and column.scale not in head else ""
+    is_name = column is not None and has_unit and is_identifier(column, _column(table, column))
+    return [
+        f"{' / '.join(_shown(value, '') or '–' for value in row[:-1])}{': ' if row[:-1] else ''}"
+        f"{label}{about}: {_shown(row[-1], '' if is_name else ',') or '–'}{unit}"
+        for row in result.rows
+    ]
+
+
+def _shown(value: types.TableValue, thousands: str) -> str:
+    if isinstance(value, float):
+        value = round(value, MAX_DECIMALS)
+        return f"{value:{thousands}.{MAX_DECIMALS}f}".rstrip("0").rstrip(".")
+    return "" if value is None else f"{value:{thousands}}" if isinstance(value, int) else str(value)
+
+
+def _name_of(result: types.TableResult) -> str:
+    return result.table.name or result.document_name
+
+
+def _hint(result: types.TableResult, asked: TableQuestion) -> str:
+    """Return from which rows an answer is computed, by which query, and what was left out."""
+    rows, name = f"{result.table.row_count:,}", _name_of(result)
+    told = (
+        prompts.TABLE_ROWS.format(used=f"{result.used_count:,}", rows=rows, name=name, conditions=asked.conditions_text)
+        if asked.conditions
+        else prompts.TABLE_ALL_ROWS.format(rows=rows, name=name)
+    )
+    return "\n".join([told, *result.notes, prompts.TABLE_QUERY_SHOWN.format(sql=result.sql)])

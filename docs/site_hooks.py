@@ -53,10 +53,14 @@ def rest_reference(schema: Json) -> str:
         lines += ["", f"## {resource}"]
         for _, name, operation in group:
             lines += ["", f"### `{name}`", "", *_operation(operation)]
-    lines += ["", "## Models"]
-    for name, model in sorted(schema["components"]["schemas"].items()):
+    return "\n".join([*lines, *_models(schema["components"]["schemas"])]) + "\n"
+
+
+def _models(models: Json) -> list[str]:
+    lines = ["", "## Models"]
+    for name, model in sorted(models.items()):
         lines += ["", f"### {name}", "", *_paragraph(model.get("description")), *_fields(model)]
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def _operation(operation: Json) -> Iterator[str]:
@@ -116,10 +120,12 @@ def mcp_reference(installation: Installation) -> str:
         "",
         "What an assistant reads about the tools, made from the code. [MCP server](mcp.md) says how to connect one.",
     ]
+    models: dict[str, Json] = {}
     for tool in asyncio.run(create_server(lambda _: installation.for_user("local")).list_tools()):
         schema = tool.input_schema
+        models |= schema.get("$defs", {})
         lines += ["", f"## `{tool.name}`", "", *_paragraph(tool.description), *_fields(schema)]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *_models(models)]) + "\n"
 
 
 def _paragraph(text: str | None) -> list[str]:

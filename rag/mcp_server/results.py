@@ -156,6 +156,12 @@ class PassageText(types.Model):
         )
 
 
+class Tables(types.Model):
+    """The tables of a document, in reading order."""
+
+    tables: tuple[types.DataTable, ...]
+
+
 class Documents(types.Model):
     """Documents, newest first."""
 

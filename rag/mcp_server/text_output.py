@@ -1,11 +1,12 @@
 """Format results as text for the model."""
 
+import json
 from collections.abc import Iterator
 
 from rag import types
 from rag.contract import CitationBody, FoundChunk, Place
 from rag.export import reading_text
-from rag.mcp_server.results import Answer, Documents, Passages, PassageText
+from rag.mcp_server.results import Answer, Documents, Passages, PassageText, Tables
 
 NO_RESULTS = "Nothing fits. Other words may help, or list_documents, which shows what there is."
 
@@ -67,6 +68,55 @@ def overview(overview: types.DocumentOverview) -> str:
     if overview.questions:
         parts.append("Questions that it answers:\n" + _quoted("\n".join(overview.questions)))
     return "\n\n".join(filter(None, parts))
+
+
+def extraction(extraction: types.Extraction) -> str:
+    """Format the fields of each document: state, confidence, value, and the words that state it with their pages."""
+    return "\n\n".join(
+        f"{row.name}, document_id {row.document_id}\n"
+        + "\n".join(_field(name, found) for name, found in row.fields.items())
+        for row in extraction.rows
+    )
+
+
+def _field(name: str, found: types.FoundField) -> str:
+    sure = "" if found.confidence is None else f", confidence {found.confidence:.0%}"
+    lines = [f"- {name}: {found.state}{sure}{f', {found.reason}' if found.reason else ''}"]
+    for stated in [found, *found.alternatives] if found.state in ("found", "conflict") else []:
+        value = json.dumps(stated.value, ensure_ascii=False, default=list)
+        lines.append(_quoted(" ".join(filter(None, (value, stated.unit)))))
+        lines += [
+            _quoted(f"page {one.page_label or one.page_number}: “{' '.join(one.quote.split())}”")
+            for one in stated.citations
+        ]
+    return "\n".join(lines)
+
+
+def table_list(listed: Tables) -> str:
+    """Format the tables of a document with their columns."""
+    return "\n\n".join(map(_table, listed.tables)) or "This document has no tables that can be queried."
+
+
+def _table(table: types.DataTable) -> str:
+    place = table.cells or f"page {table.page_start}-{table.page_end}"
+    rows = [f"Table {table.number}, {place}, {table.row_count} rows"]
+    for column in table.columns:
+        facts = ", ".join(filter(None, (column.kind, column.unit, column.scale)))
+        rows.append(_quoted(f"{column.name} ({facts}) “{column.head}”: {'; '.join(column.samples)}"))
+    return "\n".join([*rows, *map(_quoted, table.notes)])
+
+
+def table_result(result: types.TableResult) -> str:
+    """Format the result of a query as rows of cells, with the rows of the table that it used."""
+    rows = [" | ".join(result.columns)]
+    rows += [" | ".join("" if cell is None else str(cell) for cell in row) for row in result.rows]
+    more = [f"… {result.row_count} rows"] if result.is_truncated else []
+    used = "all rows" if result.used_count is None else f"{result.used_count} rows"
+    parts = [_quoted("\n".join(rows)), *more, f"Query: {result.sql}", f"From {used} of {result.document_name}:"]
+    for row in result.citations:
+        place = row.region.cells or f"page {row.region.page_number}, row {row.number}"
+        parts.append(_quoted(f"{place}: {row.text}"))
+    return "\n".join([*parts, *map(_quoted, result.notes)])
 
 
 def document_list(listed: Documents) -> str:

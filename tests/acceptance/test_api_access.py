@@ -221,7 +221,8 @@ def victim(engine: RAGEngine) -> dict[str, str]:
     note = owner.annotations.add(
         document.id, {"regions": [{"page_number": 1, "rects": [[72, 72, 200, 90]]}], "note": SECRET_TEXT}
     )
-    matrix = owner.matrices.create({"name": "M", "documentIds": [document.id], "questions": [SECRET_TEXT]})
+    matrix = owner.matrices.create({"name": "M", "documentIds": [document.id], "fields": [SECRET_TEXT]})
+    template = owner.matrices.save_template("plans", {"fields": [SECRET_TEXT]})
     job = owner.jobs.start_reindex()
     worker.run(engine.installation, wait=False)
     return {
@@ -235,6 +236,9 @@ def victim(engine: RAGEngine) -> dict[str, str]:
         "link": str(link.id),
         "annotation": str(note.id),
         "matrix": str(matrix.id),
+        "lineage": str(matrix.lineage_ids[0]),
+        "field": str(matrix.fields[0].id),
+        "template": template.name,
     }
 
 
@@ -251,6 +255,9 @@ ATTEMPTS: list[tuple[str, str, object]] = [
     ("GET", "/documents/{document}/overview", None),
     ("POST", "/documents/{document}/overview", {}),
     ("POST", "/documents/{document}/overview/estimate", {}),
+    ("GET", "/documents/{document}/tables", None),
+    ("POST", "/documents/{document}/tables/query", {"sql": "SELECT count(*) FROM data"}),
+    ("POST", "/documents/{document}/tables/query", {"question": "How many rows are there?"}),
     ("GET", "/documents/{document}/versions", None),
     ("GET", "/documents/{document}/diff", None),
     ("POST", "/documents/{document}/current", None),
@@ -291,7 +298,16 @@ ATTEMPTS: list[tuple[str, str, object]] = [
     ("POST", "/matrices/{matrix}/cancel", None),
     ("GET", "/matrices/{matrix}/export?format=csv", None),
     ("DELETE", "/matrices/{matrix}", None),
-    ("POST", "/matrices", {"name": "mine", "documentIds": ["{document}"], "questions": ["merger"]}),
+    ("PUT", "/matrices/{matrix}/cells/{lineage}/{field}/review", {"state": "rejected"}),
+    ("POST", "/matrices", {"name": "mine", "documentIds": ["{document}"], "fields": ["merger"]}),
+    ("POST", "/extract", {"documentIds": ["{document}"], "fields": ["merger"]}),
+    ("POST", "/extract", {"documentIds": ["{document}"], "matrixId": "{matrix}"}),
+    ("GET", "/documents/{document}/field-suggestions", None),
+    ("GET", "/matrix-templates/{template}", None),
+    ("GET", "/matrix-templates/{template}/schema", None),
+    ("DELETE", "/matrix-templates/{template}", None),
+    ("PUT", "/matrix-templates/mine", {"template": "{template}"}),
+    ("PUT", "/matrix-templates/mine", {"matrixId": "{matrix}"}),
     ("POST", "/conversations/{chat}/messages", {"question": "merger"}),
     ("POST", "/conversations", {"documentIds": ["{document}"]}),
 ]
@@ -333,6 +349,7 @@ def test_lists_and_searches_have_nothing_of_others(engine: RAGEngine, base_url: 
             web.get("/jobs"),
             web.get("/conversations"),
             web.get("/matrices"),
+            web.get("/matrix-templates"),
             web.post("/search", json={"query": SECRET_TEXT, "retrieval": {"minScore": 0, "filters": filters}}),
             web.post("/ask", json={"question": SECRET_TEXT, "filters": filters}),
             web.post("/retrieve", json={"query": SECRET_TEXT}),
@@ -354,11 +371,12 @@ def test_every_route_with_an_id_is_attempted(engine: RAGEngine) -> None:
     }
     names = {"document": "document_id", "trashed": "document_id", "chat": "conversation_id", "job": "job_id"}
     names |= {"message": "message_id", "link": "link_id", "annotation": "annotation_id", "matrix": "matrix_id"}
+    names |= {"lineage": "lineage_id", "field": "field_id", "template": "name"}
     tried = set()
     for method, path, _ in ATTEMPTS:
         spelled = path.partition("?")[0]
         for ours, theirs in names.items():
             spelled = spelled.replace(f"{{{ours}}}", f"{{{theirs}}}")
-        tried.add((method, spelled.replace("{index}", "{name}").replace("sets/mine", "sets/{name}")))
+        tried.add((method, spelled.replace("{index}", "{name}").replace("templates/mine", "templates/{name}")))
     own = {("PUT", "/filters/{name}"), ("DELETE", "/admin/keys/{key_id}")}  # makes the sender's own; is admins' to do
     assert with_ids - own <= tried

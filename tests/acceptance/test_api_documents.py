@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import json
 import uuid
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from PIL import Image
 
 from rag import worker
 from rag.engine import RAGEngine
-from tests import mails, pdfs, vendors
+from tests import mails, pdfs, sheets, vendors
 from tests.acceptance import api
 
 
@@ -88,6 +89,64 @@ def test_a_model_writes_the_overview_on_request(database_url: str, tmp_path: Pat
                 assert [fact["text"] for fact in written["facts"]] == ["The harbour handled 4,812 ships."]
                 assert (written["model"], written["dropped"]) == (estimate["model"], 1)
                 assert web.get(path).json() == written
+
+
+def test_rows_of_a_table_are_counted_with_their_places(web: httpx.Client, engine: RAGEngine) -> None:
+    rows = [("Order", "Amount (EUR)"), *((f"A{n}", 1000 * n) for n in range(1, 41)), (f"B {uuid.uuid4()}", 0)]
+    path = f"/{upload(web, sheets.workbook(Orders=rows), 'orders.xlsx').headers['location']}/tables"
+    assert api.error_of(web.get(path)) == (409, "conflict")
+    worker.run(engine.installation, wait=False)
+    (table,) = web.get(path).json()["items"]
+    assert (table["name"], table["rowCount"], table["cells"]) == ("Orders", 41, "Orders!A2:B42")
+    for query in (
+        {"question": "How many orders over 30,000?"},
+        {"sql": "SELECT count(*) FROM data WHERE amount_eur > 3e4"},
+    ):
+        result = web.post(f"{path}/query", json=query).json()
+        assert (result["rows"], result["usedCount"], result["usedRows"]) == ([[10]], 10, [*range(32, 42)])
+        region = result["citations"][0]["region"]
+        assert (region["pageNumber"], region["cells"]) == (1, "Orders!A32:B32")
+    for wrong in ({}, {"sql": "SELECT 1", "question": "How many?"}, {"sql": "COPY data TO 'x'"}, {"question": "Why?"}):
+        assert api.error_of(web.post(f"{path}/query", json=wrong)) == (422, "validation")
+    assert api.error_of(web.post(f"{path}/query", json={"table": 2, "sql": "SELECT 1"})) == (404, "not_found")
+
+
+def test_a_model_writes_the_query_where_words_do_not(database_url: str, tmp_path: Path) -> None:
+    rows = [("Order", "Amount (EUR)"), *((f"A{n}", 1000 * n) for n in range(1, 41))]
+    question = "Which share of the orders is larger than 30,000?"
+    with vendors.vendor("openai") as vendor:
+        settings = {**vendor.settings, "rag_embed_model": "local"}
+        with api.open_engine(database_url, tmp_path / "data", **settings) as engine, api.serving(engine) as url:
+            document = engine.documents.process(
+                engine.documents.add(sheets.workbook(Orders=rows), "o.xlsx", enqueue=False).id
+            )
+            sql = "SELECT count_if(amount_eur > 30000) / count(*) FROM data"
+            replies = [{"table": 1, "sql": "SELECT * FROM read_csv('x')"}, {"table": 1, "sql": sql}]
+            prompts: list[str] = []
+
+            def reply(prompt: str) -> str:
+                prompts.append(prompt)
+                return json.dumps(replies.pop(0))
+
+            vendor.server.reply_to = reply
+            with api.client(url) as web:
+                path = f"/documents/{document.id}/tables/query"
+                result = web.post(path, json={"question": question}).json()
+                assert (result["rows"], result["sql"], result["usedCount"]) == ([[0.25]], sql, 40)
+                assert result["writtenBy"] not in {"words", "caller"}
+                assert '"head": "Amount (EUR)"' in prompts[0]
+                assert "table_function is not allowed" in prompts[1]
+                asked = {
+                    "question": "How many orders over 30,000?"
+                }  # is counted as without a model, which is not asked
+                result, answer = web.post(path, json=asked).json(), web.post("/answer", json=asked).json()
+                assert (result["rows"], result["writtenBy"], len(prompts)) == ([[10]], "words", 2)
+                assert (answer["answer"].partition(" [")[0], answer["model"]) == (
+                    "Number of rows (Amount (EUR) > 30,000): 10",
+                    "extractive",
+                )
+                replies.append({"table": 1, "sql": None})
+                assert api.error_of(web.post(path, json={"question": question})) == (422, "validation")
 
 
 def test_places_are_marked_and_noted(web: httpx.Client, ready: str) -> None:

@@ -18,7 +18,7 @@ from tests.acceptance.command_line import pagelight
 
 ROOT = Path(__file__).parents[2]
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-TOOLS = ("search", "ask", "get_passage", "list_documents")
+TOOLS = ("search", "ask", "get_passage", "extract_fields", "list_documents")
 LOADING = {"script": "src", "img": "src", "iframe": "src", "source": "src", "link": "href"}
 """Elements whose address a browser loads by itself."""
 

@@ -32,12 +32,15 @@ from rag.engine import RAGEngine
 from rag.mcp_server.http import http_app, listen
 from rag.mcp_server.server import create_server
 from rag.parsing.pdf.mupdf import pymupdf
-from tests import forked, pdfs, vendors
+from tests import forked, pdfs, sheets, vendors
 from tests.library import add
 
 REPOSITORY = Path(__file__).parents[2]
 PATIENCE_SECONDS = 120.0
-TOOLS = ["search", "ask", "get_passage", "get_overview", "list_documents"]
+TOOLS = [
+    *("search", "ask", "get_passage", "get_overview", "extract_fields"),
+    *("list_documents", "list_tables", "query_table"),
+]
 API_KEY = "a secret of the operator"
 
 HARBOUR = ("The harbour of Lindmark handled 4,812 ships in 2019.", "Its largest crane lifts 95 tonnes.")
@@ -275,6 +278,20 @@ def test_an_overview_gives_facts_with_their_places_and_questions(engine: RAGEngi
         assert f"| {question}" in text(result)
 
 
+def test_tables_are_listed_and_counted(database_url: str, tmp_path: Path) -> None:
+    rows = [("Order", "Amount (EUR)"), *((f"A{n}", 1000 * n) for n in range(1, 41))]
+    with RAGEngine(load_config(rag_data_dir=tmp_path, rag_database_url=database_url)) as engine:
+        document_id = str(add(engine, sheets.workbook(Orders=rows), "orders.xlsx"))
+        listed = call(engine, "list_tables", document_id=document_id)
+        assert data(listed)["tables"][0]["rowCount"] == 40
+        assert "| amount_eur (number, €) “Amount (EUR)”: 1000; 2000; 3000" in text(listed)
+        counted = call(engine, "query_table", document_id=document_id, question="How many orders over 30,000?")
+        assert data(counted)["rows"] == [[10]]
+        assert "| Orders!A32:B32: A31 · 31000" in text(counted)
+        attack = call(engine, "query_table", document_id=document_id, sql="SELECT * FROM glob('*')")
+        assert "not allowed" in refused(attack)
+
+
 def test_whole_documents_are_read_for_who_says_so(database_url: str, tmp_path: Path) -> None:
     pages = pdfs.pages(6, line=lambda n: f"In table {n} the fee is {n}00 francs.", others=["It is due in May."] * 20)
     question = "List all fees in fees.pdf"
@@ -299,6 +316,30 @@ def test_whole_documents_are_read_for_who_says_so(database_url: str, tmp_path: P
     assert "all 6 pages have to be read" in text(asked_back)
     assert data(read)["reading"]["isDone"]
     assert "Read: 6 pages in" in text(read)
+
+
+def test_typed_fields_are_read_from_documents_by_name_and_by_id(engine: RAGEngine) -> None:
+    fields = [
+        "How many ships did the harbour of Lindmark handle in 2019?",
+        {"name": "Fee", "instruction": "What does the xylophone quasar cost?", "type": "money"},
+    ]
+    for name in ("harbour.pdf", id_of(engine, "harbour.pdf")):
+        result = call(engine, "extract_fields", documents=[name], fields=fields)
+        (row,) = data(result)["rows"]
+        ships, fee = row["fields"].values()
+        assert (row["name"], ships["state"], fee["state"]) == ("harbour.pdf", "found", "not_stated")
+        assert ships["citations"] == [{"quote": HARBOUR[0], "pageNumber": 1, "pageLabel": None}]
+        assert "- Fee: not_stated" in text(result)
+        assert f"| page 1: “{HARBOUR[0]}”" in text(result)
+
+
+def test_fields_are_given_as_a_template_or_a_schema_too(engine: RAGEngine) -> None:
+    schema = {"properties": {"crane": {"type": "string", "description": "What does the largest crane lift?"}}}
+    (row,) = data(call(engine, "extract_fields", documents=["harbour.pdf"], json_schema=schema))["rows"]
+    assert [*row["fields"]] == ["crane"]
+    engine.matrices.save_template("cranes", {"schema": schema})
+    (again,) = data(call(engine, "extract_fields", documents=["harbour.pdf"], template="cranes"))["rows"]
+    assert again == row
 
 
 def test_documents_are_listed_with_what_is_searched_for_page_by_page(engine: RAGEngine) -> None:
@@ -330,6 +371,14 @@ def test_text_of_a_document_cannot_imitate_the_servers_own_words(engine: RAGEngi
         ("search", {"query": "ships", "document": "harbour.pdf"}, "It takes: query, top_k, documents, tags, index"),
         ("search", {"query": "ships", "user_id": "ada"}, "no argument 'user_id'"),
         ("list_documents", {"search": "\x00"}, "zero byte"),
+        ("extract_fields", {"fields": ["What?"]}, "documents"),
+        ("extract_fields", {"documents": [], "fields": ["What?"]}, "at least 1 item"),
+        ("extract_fields", {"documents": ["harbour.pdf"] * 11, "fields": ["What?"]}, "at most 10 items"),
+        ("extract_fields", {"documents": ["harbour.pdf"]}, "Give one of fields, schema, template and matrixId"),
+        ("extract_fields", {"documents": ["harbour.pdf"], "fields": [{"name": "x", "type": "colour"}]}, "fields"),
+        ("extract_fields", {"documents": ["harbour.pdf"], "template": "none"}, "There is no template none"),
+        ("extract_fields", {"documents": ["harbour.pdf"], "json_schema": {"properties": {"p": 7}}}, "property p"),
+        ("extract_fields", {"documents": ["secret.pdf"], "fields": ["What?"]}, "There is no document"),
         ("search", {"query": "ships", "top_k": 0}, "greater than or equal to 1"),
         ("search", {"query": "ships", "top_k": 10**9}, "less than or equal to 50"),
         ("search", {"query": "ships", "documents": "harbour.pdf"}, "valid list"),

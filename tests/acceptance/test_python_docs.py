@@ -18,7 +18,7 @@ END = "\nengine.installation.close()\n"
 def test_every_example_runs_and_holds(settings: Path, tmp_path: Path) -> None:
     """As one script, which must not say a word."""
     *examples, _ = EXAMPLE.findall(ROOT.joinpath("docs", "python.md").read_text("utf-8"))  # the last one is a test
-    assert len(examples) == 11
+    assert len(examples) == 14
     script = tmp_path / "examples.py"
     script.write_text("\n".join(examples) + END, "utf-8")
     run = subprocess.run(

@@ -242,6 +242,25 @@ def estimate_overview(
     return sender.engine.documents.estimate_overview(document_id, body)
 
 
+@router.get("/documents/{document_id}/tables")
+def list_tables(request: Request, sender: Reader, document_id: uuid.UUID) -> Items[types.DataTable]:
+    """List a document's tables as data: columns with kinds and units, and which rows are totals."""
+    with request.app.state.searches.acquire():
+        return listed(sender.engine.tables.list(document_id))
+
+
+@router.post("/documents/{document_id}/tables/query")
+def query_table(request: Request, sender: Reader, document_id: uuid.UUID, body: types.TableQuery) -> types.TableResult:
+    """Count, add up, filter or group the rows of a table, by a question or one SELECT statement on the table `data`.
+
+    The result has the statement, the numbers of the rows that it used, and their boxes.
+    """
+    with request.app.state.questions.acquire():
+        return sender.engine.tables.query(
+            document_id, body.table, sql=body.sql, question=body.question, generation=body.generation
+        )
+
+
 @router.get("/documents/{document_id}/chunks")
 def list_chunks(
     sender: Reader,

@@ -56,7 +56,7 @@ def measure(options: Options, section: Section) -> None:
         matrix = {
             "name": "fairness",
             "documentIds": [document.id for document in documents],
-            "questions": [{"text": question} for question in material.questions(texts, QUESTIONS)],
+            "fields": material.questions(texts, QUESTIONS),
         }
         uploads = [material.make_pdf(folder / f"{seed}.pdf", pages, seed=seed) for seed in range(2, 2 * rounds + 3)]
         _seconds(colleague, uploads.pop())  # start the parser

@@ -23,7 +23,7 @@ from benchmarks.settings import Options
 from benchmarks.simulated_user import SimulatedUser
 from rag.engine import RAGEngine
 from rag.parsing.pdf.mupdf import pymupdf
-from rag.types import LOCAL_USER
+from rag.types import LOCAL_USER, PILOT_DOCUMENTS
 
 DOCUMENTS, QUICK_DOCUMENTS = 300, 5
 CHATS, QUICK_CHATS = 60, 2
@@ -285,8 +285,10 @@ def fill_a_matrix(user: SimulatedUser, desk: Desk) -> None:
         _tick(user, documents)
         user.click(page.get_by_role("button", name="Matrix"))
         _paste_questions(user, questions)
-        user.see("documents and questions")
-        user.click(page.get_by_role("button", name="Ask", exact=True))
+        user.see("documents and fields")
+        if documents > PILOT_DOCUMENTS:
+            user.click(page.get_by_text("Pilot on the first three documents"))
+        user.click(page.get_by_role("button", name="Fill", exact=True))
         page.locator(".st-key-matrix-table").wait_for()
         page.get_by_role("button", name="Cancel").wait_for(state="detached")
     user.see("the matrix")
@@ -383,8 +385,8 @@ def _tick(user: SimulatedUser, count: int) -> None:
 
 
 def _paste_questions(user: SimulatedUser, count: int) -> None:
-    """Paste lines into the table of questions from the clipboard."""
-    table = user.page.locator(".st-key-matrix-questions-own").get_by_test_id("stDataFrame")
+    """Paste lines into the table of fields from the clipboard."""
+    table = user.page.locator(".st-key-matrix-form").get_by_test_id("stDataFrame")
     user.page.evaluate("text => navigator.clipboard.writeText(text)", "\n".join(QUESTIONS[:count]))
     at = Position(x=120, y=50)
     table.hover(position=at)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from rag import errors
+from rag import errors, vocabulary
 from rag.ui.components import html_messages
 from rag.ui.language import ENGINE, ENGLISH, LANGUAGES
 
@@ -23,7 +23,7 @@ LINE_CHARS = 120
 
 
 def template() -> "Catalog":
-    """Return a catalogue of all messages: those marked in the code, and the errors' default messages."""
+    """Return a catalogue of all messages: those marked in the code, errors' default messages, titles of templates."""
     from babel.messages.catalog import Catalog
     from babel.messages.extract import extract_from_dir
 
@@ -33,6 +33,8 @@ def template() -> "Catalog":
         for path, _, message, _, _ in extract_from_dir(folder, methods, keywords=KEYWORDS):
             of_pages = folder.name == "pages" or Path(path).parts[0] == "ui"
             catalogue.add(message, auto_comments=[] if of_pages else [ENGINE])
+    for packaged in vocabulary.field_templates():
+        catalogue.add(packaged.title)
     for kind in vars(errors).values():
         if isinstance(kind, type) and issubclass(kind, errors.Error):
             catalogue.add(errors.default_message(kind), auto_comments=[ENGINE])

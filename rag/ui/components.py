@@ -28,6 +28,7 @@ class _Looks(TypedDict, total=False):
     type: Literal["primary", "secondary"]
     disabled: bool
     help: str | None
+    key: str | None
 
 
 def component(name: str, scripts: Sequence[str] = ()) -> ComponentRenderer:

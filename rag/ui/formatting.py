@@ -6,10 +6,13 @@ to another server.
 
 import datetime as dt
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from rag.export import inert_markdown
 from rag.ui.language import _, current_language, ngettext
+
+K = TypeVar("K")
 
 _MARKDOWN_SPECIALS = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$])")
 _DIRECTIVE_OR_ADDRESS = re.compile("[:@]|www", re.IGNORECASE)
@@ -114,6 +117,18 @@ def n_pages(count: int) -> str:
 def progress_text(done: int, total: int) -> str:
     """Format progress: `3 of 8`."""
     return _("{done} of {total}", done=decimal(done), total=decimal(total))
+
+
+def distinct(names: Mapping[K, str]) -> dict[K, str]:
+    """Number names that occur again: `Matrix`, `Matrix (2)`. A list of options tells them apart by their text only."""
+    labels: dict[str, K] = {}
+    for key, name in names.items():
+        label, number = name, 1
+        while label in labels:
+            number += 1
+            label = f"{name} ({number})"
+        labels[label] = key
+    return {key: label for label, key in labels.items()}
 
 
 def join_names(names: Sequence[str]) -> str:

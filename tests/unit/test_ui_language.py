@@ -18,11 +18,12 @@ from babel.messages.pofile import read_po
 from rag import errors, export
 from rag.messages import N_
 from rag.types import (
+    CellCitation,
     DocumentStatus,
+    FieldDefinition,
     FilledMatrix,
     Matrix,
     MatrixCell,
-    MatrixQuestion,
     Progress,
     ShownCell,
     Support,
@@ -282,38 +283,59 @@ def test_what_is_taken_along_is_in_the_language_of_the_page(german: None) -> Non
 
 def test_a_matrix_is_taken_along_in_the_language_of_the_page(german: None) -> None:
     ready = document(DocumentStatus.READY)
+    ships = FieldDefinition(id=uuid.UUID(int=1), name="Ships", type="number")
+    length = FieldDefinition(id=uuid.UUID(int=2), name="Length", type="period")
+    flag = FieldDefinition(id=uuid.UUID(int=3), name="Flag")
     matrix = Matrix(
         id=uuid.uuid4(),
         user_id="ann",
         name="Ships",
-        questions=(MatrixQuestion(text="How many ships?"), MatrixQuestion(text="Which flag?")),
+        fields=(ships, length, flag),
         lineage_ids=(ready.id,),
         created_at=ready.created_at,
     )
     cell = MatrixCell(
         lineage_id=ready.id,
-        question=0,
+        field_id=uuid.UUID(int=1),
         document_id=ready.id,
         version=1,
         sha256=ready.sha256,
-        status="answered",
-        answer="4,812 ships",
-        verdict=Support.PARTLY,
-        page_number=3,
-        answered_at=ready.created_at,
+        state="found",
+        value=4812.5,
+        words="4,812.5 ships",
+        confidence=0.5,
+        citations=(CellCitation(quote="4,812.5 ships", page_number=3),),
+        pages_read=(1, 2, 3),
+        filled_at=ready.created_at,
     )
     cells = (
         ShownCell(cell=cell, is_stale=True, conflict="Differs from the others"),
-        ShownCell(cell=cell.model_copy(update={"question": 1, "status": "not_found"})),
+        ShownCell(cell=cell.model_copy(update={"field_id": length.id, "value": "P3Y", "confidence": 1.0})),
+        ShownCell(
+            cell=cell.model_copy(
+                update={"field_id": flag.id, "state": "not_stated", "value": None, "words": "", "confidence": 1.0}
+            )
+        ),
     )
     filled = FilledMatrix(matrix=matrix, documents=(ready,), cells=cells)
-    heading, row = csv.reader(io.StringIO(export.matrix_csv(filled, translate_message).decode("utf-8-sig")))
-    assert heading == ["Dokument", "How many ships?", "Which flag?"]
-    told = "4,812 ships [S. 3] (Weicht von den anderen ab; das Dokument hat sich seitdem geändert)"
-    assert row == ["a.pdf", told, "nicht gefunden"]
-    evidence = openpyxl.load_workbook(io.BytesIO(export.matrix_xlsx(filled, translate_message)))["Belege"]
-    assert [cell.value for cell in evidence[1]][:4] == ["Dokument", "Frage", "Antwort", "Urteil"]
-    assert [cell.value for cell in evidence[2]][3:6] == ["teilweise", "Weicht von den anderen ab", "veraltet"]
+    table = export.MATRIX_WRITERS["csv"](filled, translate_message, "de").decode("utf-8-sig")
+    assert [*csv.reader(io.StringIO(table))] == [
+        ["Dokument", "Ships", "Length", "Flag"],
+        ["a.pdf", "4812.5", "P3Y", ""],
+    ]
+    workbook = openpyxl.load_workbook(io.BytesIO(export.MATRIX_WRITERS["xlsx"](filled, translate_message, "de")))
+    assert workbook.sheetnames == ["Matrix", "Belege"]
+    (row,) = workbook["Matrix"].iter_rows(min_row=2)
+    assert [value.value for value in row] == ["a.pdf", 4812.5, "3 Jahre", None]
+    assert row[1].comment is not None
+    assert row[1].comment.text.splitlines()[0] == "Weicht von den anderen ab"
+    assert row[1].hyperlink is not None
+    assert row[1].hyperlink.tooltip == "a.pdf, S. 3"
+    assert row[3].comment is not None
+    assert row[3].comment.text == "Nicht angegeben auf den gelesenen Seiten: 1–3"
+    evidence = workbook["Belege"]
+    assert [cell.value for cell in evidence[1]][:4] == ["Dokument", "Feld", "Wert", "Einheit"]
+    assert [cell.value for cell in evidence[2]][5:9] == ["veraltet", 0.5, None, "Weicht von den anderen ab"]
 
 
 def test_what_a_document_is_called_is_not_translated(german: None) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from rag import types
-from rag.ui import matrix, session
+from rag.ui import session
 from rag.ui.chat import conversation_list
 from rag.ui.chat.conversation import SENT
 from rag.ui.components import download_button, focus_field
@@ -18,6 +18,7 @@ from rag.ui.library import document_metadata, document_table, sharing, upload
 from rag.ui.library.incomplete_documents import warn_if_incomplete
 from rag.ui.library.overview import show_overview
 from rag.ui.library.versions import show_versions
+from rag.ui.matrix import form
 from rag.ui.page_frame import dialog, empty_state, error_boundary
 from rag.ui.translated_messages import translate_message
 from rag.ui.viewer.pdf_viewer import show_pdf
@@ -124,9 +125,9 @@ def _actions(chosen: list[types.Document]) -> None:
             None, tuple(dict.fromkeys(conversation_list.to_ask([*chosen, *attachments])))
         )
         st.switch_page("pages/chat.py")
-    help_ = _("Ask all selected documents the same questions")
+    help_ = _("Fill a table with facts from all selected documents")
     if is_own and st.button(_("Matrix"), icon=":material/table:", disabled=cannot_ask, help=help_):
-        matrix.start_with(enabled)
+        form.start_with(enabled)
         st.switch_page("pages/matrix.py")
     if st.button(_("Open"), icon=":material/visibility:", disabled=len(ready) != 1 or len(chosen) != 1):
         _open(ready[0].id)

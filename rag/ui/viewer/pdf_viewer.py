@@ -6,7 +6,7 @@ a document of 5,000 pages loads equally fast, the file itself never reaches the 
 measured.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -113,13 +113,15 @@ def show_pdf(
     found: Sequence[int] | None = None,
     key: str = "viewer",
     on_pick: Callable[[int, int], None] | None = None,
+    on_take: Callable[[Mapping[str, Any]], None] | None = None,
 ) -> None:
     """Show `document` with `marks`, the active one highlighted.
 
     The viewer scrolls to the active mark (on `page_number` if it is there) or to that page whenever any of these or
     `jump` changes. The browser highlights clicks itself and then reports them: `click` tells which click this
     answers, so that a late answer does not scroll back. `on_pick` receives the number of a mark clicked in the
-    viewer, and of the click. `found` are the pages found by the search, shown in a strip.
+    viewer, and of the click. `on_take` receives selected words (`quote` and `regions`) that the user takes over.
+    `found` are the pages found by the search, shown in a strip.
     """
     page, y = page_number or 1, 0.0
     if regions := () if active is None else marks[active].place:
@@ -130,6 +132,11 @@ def show_pdf(
         choice = st.session_state[key].get("pick")
         if on_pick and choice is not None:
             on_pick(choice["number"], choice["click"])
+
+    def took() -> None:
+        words = st.session_state[key].get("take")
+        if on_take and words is not None:
+            on_take(words)
 
     component("viewer", SCRIPTS)(
         key=key,
@@ -145,9 +152,11 @@ def show_pdf(
             "marks": [mark.drawn() for mark in marks],
             "active": active,
             "found": found,
+            "takes": on_take is not None,
             "target": {"token": f"{document.id}:{active}:{jump}:{page_number}", "page": page, "y": y, "click": click},
         },
         on_pick_change=picked,
+        on_take_change=took,
     )
 
 

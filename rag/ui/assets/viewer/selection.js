@@ -124,6 +124,7 @@ class Selection {
     if (!parts.length) return;
     this.found = parts;
     this.menu.querySelector('[data-with="ask"]').hidden = !document.querySelector(FIELD);
+    this.menu.querySelector('[data-with="take"]').hidden = !this.viewer.takes;
     const { page, rect } = parts.at(-1);
     const { scroller, scale } = this.viewer;
     const [x, y] = [this.viewer.left(page) + rect[0] * scale, this.viewer.top(page) + rect[3] * scale];
@@ -155,6 +156,7 @@ class Selection {
     const { words, viewer } = this;
     if (action === "ask") ask(`${_("“{words}”", { words })} `);
     if (action === "find") viewer.finder.open(words);
+    if (action === "take") await viewer.tried(async () => viewer.send.setTriggerValue("take", await this.place()));
     if (action === "copy") navigator.clipboard?.writeText(words);
     if (action === "highlight" || action === "note")
       await viewer.tried(async () => {

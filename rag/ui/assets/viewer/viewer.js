@@ -60,6 +60,7 @@ class Viewer {
   /** Applies data from the server, unless a newer click happened meanwhile. */
   update(data, send) {
     this.send = send;
+    this.takes = data.takes; // whether the page around takes selected words over
     source.door = data.door;
     if (data.target.click && data.target.click < this.click) return;
     source.keep(data.document);

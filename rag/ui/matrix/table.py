@@ -1,0 +1,125 @@
+"""The table of a matrix: documents by fields, each cell with its value, page and marks.
+
+The browser also takes the keys of a review. A decision names the cell that it was made for, so that a key pressed
+before the next cell is on the screen decides nothing.
+"""
+
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from rag import types
+from rag.ui.components import component
+from rag.ui.language import _
+from rag.ui.matrix import decisions
+from rag.ui.matrix.selection import CELL, Place, Seen, Selected, to_review
+from rag.ui.matrix.values import CONFLICT, MARKS, NUMERIC, TYPES, marks, page_of, shared_unit, value_text
+from rag.ui.page_frame import error_boundary
+from rag.ui.translated_messages import translate_message
+
+ONLY_TO_REVIEW = "matrix-only-to-review"
+"""Session key of the filter."""
+PRESSED = "matrix-pressed"
+"""Session key of when the last key was pressed, by the browser's clock."""
+
+
+def show_table(filled: types.FilledMatrix, selected: Selected | None) -> None:
+    """Show the documents with their values; with the filter only those of which something is to be reviewed."""
+    key = f"matrix-cells-{filled.matrix.id}"
+    fields = filled.matrix.fields
+    units = [shared_unit(filled, field) for field in fields]
+    documents = filled.documents
+    if st.session_state.get(ONLY_TO_REVIEW):
+        places = [*to_review(filled), *([selected.place] if selected else [])]
+        open_rows = {place.lineage_id for place in places}
+        documents = tuple(one for one in documents if (one.lineage_id or one.id) in open_rows)
+
+    # When a run of the page is interrupted by the next click or key, what began it comes again with that.
+    @error_boundary()
+    def opened() -> None:
+        place = _place(_state(key)["open"])
+        if place != st.session_state.get(CELL):
+            decisions.leave_correction()
+            st.session_state[CELL] = place
+
+    @error_boundary()
+    def pressed() -> None:
+        press = _state(key)["press"]
+        if press["at"] == st.session_state.get(PRESSED):
+            return
+        st.session_state[PRESSED] = press["at"]
+        if decisions.is_correcting(selected) and press["action"] != "leave":
+            return  # it was meant for the form, which was not on the screen yet
+        is_filled = selected is not None and selected.shown is not None
+        if press["action"] in {"correct", "reject"} and not is_filled:
+            return
+        if press["action"] == "accept" and not (selected and selected.can_be_accepted):
+            return
+        if press["action"] in ("next", "previous"):
+            decisions.move(filled, 1 if press["action"] == "next" else -1)
+        elif press["cell"] and _place(press["cell"]) == st.session_state.get(CELL):
+            decisions.act(filled.matrix.id, _place(press["cell"]), press["action"], Seen(*press["seen"]))
+
+    component("matrix")(
+        key=key,
+        data={
+            "columns": [
+                {
+                    "id": str(field.id),
+                    "name": field.name,
+                    "unit": unit,
+                    "help": field.instruction or _(TYPES[field.type]),
+                    "numeric": field.type in NUMERIC,
+                }
+                for field, unit in zip(fields, units, strict=True)
+            ],
+            "rows": [
+                {
+                    "id": str(document.lineage_id or document.id),
+                    "name": document.name,
+                    "cells": [
+                        _cell(Selected(document, field, filled.at(document, field)), unit)
+                        for field, unit in zip(fields, units, strict=True)
+                    ],
+                }
+                for document in documents
+            ],
+            "selected": selected and [str(part) for part in selected.place],
+            "seen": selected and selected.seen,
+            "correcting": decisions.is_correcting(selected),
+        },
+        on_open_change=opened,
+        on_press_change=pressed,
+    )
+
+
+def _cell(cell: Selected, unit: str | None) -> dict[str, Any]:
+    """Return a cell for the browser: its text and page, its marks with their meaning, and how it looks."""
+    shown = cell.shown
+    if shown is None:
+        is_ready = cell.document.status is types.DocumentStatus.READY
+        return {"text": "…" if is_ready else _("… not read yet"), "page": "", "marks": [], "look": "blank"}
+    signs = marks(shown)
+    look = "conflict" if CONFLICT in signs else "review" if shown.needs_review else ""
+    value = shown.shown
+    if value is not None:
+        text, page = value_text(cell.field, value, unit), page_of(value)
+    elif shown.cell.state == "failed":
+        text, page, look = _("failed"), "", look or "review"
+    elif shown.cell.state == "not_stated":
+        text, page, look = "–", "", look or "blank"
+    else:
+        text, page, look = value_text(cell.field, shown.cell, unit), page_of(shown.cell), "rejected"
+    told = [[sign, _(MARKS[sign])] for sign in signs]
+    return {"text": text, "page": page, "marks": told, "look": look, "title": translate_message(shown.conflict or "")}
+
+
+def _place(sent: list[str]) -> Place:
+    return Place(*map(uuid.UUID, sent))
+
+
+def _state(key: str) -> Mapping[str, Any]:
+    state: Mapping[str, Any] = st.session_state.get(key) or {}
+    return state

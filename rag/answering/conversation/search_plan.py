@@ -1,14 +1,14 @@
 """Have a language model complete a question and plan the searches that its answer needs."""
 
 import contextlib
-import json
 from collections.abc import Sequence
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import pydantic
 
 from rag import errors, prompts, providers, retrieval, types
 from rag.answering.conversation.followups import CONDENSED_MESSAGE_CHARS, conversation_turns
+from rag.answering.text.json_replies import INTEGER, TEXT, closed_object, list_of, read_object
 
 MAX_SEARCHES = 12
 """Maximum number of searches for one question: one for each of so many compared documents."""
@@ -37,26 +37,8 @@ class SearchPlan(NamedTuple):
     searches: tuple[PlannedSearch, ...]
 
 
-PLAN_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "question": {"type": "string"},
-        "searches": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "text": {"type": "string"},
-                    "documents": {"type": "array", "items": {"type": "integer"}},
-                },
-                "required": ["text", "documents"],
-                "additionalProperties": False,
-            },
-        },
-    },
-    "required": ["question", "searches"],
-    "additionalProperties": False,
-}
+_SEARCH = closed_object({"text": TEXT, "documents": list_of(INTEGER)})
+PLAN_SCHEMA = closed_object({"question": TEXT, "searches": list_of(_SEARCH)})
 """The reply to `prompts.PLAN_SEARCHES`, where a server takes a schema."""
 
 
@@ -94,10 +76,9 @@ def plan_searches(
 
 def _read(reply: str) -> SearchPlan | None:
     """Read a model's reply; what it says wrongly of one search leaves the others."""
-    try:
-        plan = json.loads(reply[reply.find("{") : reply.rfind("}") + 1])
-        question, rows = " ".join(str(plan.get("question") or "").split()), [*plan["searches"]]
-    except (ValueError, KeyError, TypeError, AttributeError):
+    plan = read_object(reply)
+    question, rows = " ".join(str(plan.get("question") or "").split()), plan.get("searches")
+    if not isinstance(rows, list):
         return None
     searches = []
     for row in rows[:MAX_SEARCHES]:

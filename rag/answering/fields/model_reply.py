@@ -1,14 +1,14 @@
 """Ask a language model for the fields of a document, and read its reply."""
 
-import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import pydantic
 
 from rag import prompts, types
 from rag.answering.generation.context import neutralise_marks
+from rag.answering.text.json_replies import INTEGER, TEXT, closed_object, list_of, read_list
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
     from llama_index.core.llms import ChatMessage
@@ -22,44 +22,19 @@ UNTOLD = 50.0
 OUTPUT_TOKENS = 8000
 """Room for the reply: twenty fields with quotes, or lists of records."""
 
-_QUOTE = {
-    "type": "object",
-    "properties": {"source": {"type": "string"}, "text": {"type": "string"}},
-    "required": ["source", "text"],
-    "additionalProperties": False,
-}
-_CELL = {
-    "type": "object",
-    "properties": {"column": {"type": "string"}, "value": {"type": "string"}},
-    "required": ["column", "value"],
-    "additionalProperties": False,
-}
-_VALUE: dict[str, Any] = {
-    "value": {"type": "string"},
-    "unit": {"type": "string"},
-    "words": {"type": "string"},
-    "records": {"type": "array", "items": {"type": "array", "items": _CELL}},
-    "quotes": {"type": "array", "items": _QUOTE},
-}
-_OTHER = {"type": "object", "properties": _VALUE, "required": [*_VALUE], "additionalProperties": False}
-_FIELD: dict[str, Any] = {
-    "field": {"type": "integer"},
-    **_VALUE,
-    "others": {"type": "array", "items": _OTHER},
-    "state": {"type": "string", "enum": ["found", "not_stated", "conflict"]},
-    "confidence": {"type": "integer"},
-}
-REPLY_SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "fields": {
-            "type": "array",
-            "items": {"type": "object", "properties": _FIELD, "required": [*_FIELD], "additionalProperties": False},
-        }
-    },
-    "required": ["fields"],
-    "additionalProperties": False,
-}
+_QUOTE = closed_object({"source": TEXT, "text": TEXT})
+_CELL = closed_object({"column": TEXT, "value": TEXT})
+_VALUE = {"value": TEXT, "unit": TEXT, "words": TEXT, "records": list_of(list_of(_CELL)), "quotes": list_of(_QUOTE)}
+_FIELD = closed_object(
+    {
+        "field": INTEGER,
+        **_VALUE,
+        "others": list_of(closed_object(_VALUE)),
+        "state": {**TEXT, "enum": ["found", "not_stated", "conflict"]},
+        "confidence": INTEGER,
+    }
+)
+REPLY_SCHEMA = closed_object({"fields": list_of(_FIELD)})
 """The reply to `prompts.FIELDS_SYSTEM`, where a server takes a schema."""
 
 
@@ -173,12 +148,8 @@ def read_reply(reply: str, count: int) -> dict[int, ReplyField] | None:
 
     What it says wrongly of one field leaves the others.
     """
-    try:
-        rows = [*json.loads(reply[reply.find("{") : reply.rfind("}") + 1])["fields"]]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return None
     read: dict[int, ReplyField] = {}
-    for row in rows:
+    for row in read_list(reply, "fields"):
         try:
             field = ReplyField.model_validate(row)
         except (pydantic.ValidationError, RecursionError):

@@ -1,6 +1,5 @@
 """Suggest fields from a sample document: its labelled values and rows, or what a language model names in it."""
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,6 +14,7 @@ from rag.answering.fields.checked_values import same_words
 from rag.answering.passages.labelled_values import labelled_values
 from rag.answering.passages.statements import words_at
 from rag.answering.passages.table_text import declared_scales
+from rag.answering.text.json_replies import TEXT, closed_object, list_of, read_list
 from rag.ingestion.subjects import FRONT_PAGES
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
@@ -117,34 +117,19 @@ def guessed_type(label: str, words: str) -> types.ColumnType:
 
 # --- with a language model ---
 
-_COLUMN: dict[str, Any] = {
-    "name": {"type": "string"},
-    "type": {"type": "string", "enum": [*get_args(types.ColumnType)]},
-    "unit": {"type": "string"},
-    "choices": {"type": "array", "items": {"type": "string"}},
-}
-_FIELD: dict[str, Any] = {
-    **_COLUMN,
-    "type": {"type": "string", "enum": [*_COLUMN["type"]["enum"], "records"]},
-    "instruction": {"type": "string"},
-    "columns": {
-        "type": "array",
-        "items": {"type": "object", "properties": _COLUMN, "required": [*_COLUMN], "additionalProperties": False},
-    },
-    "source": {"type": "string"},
-    "words": {"type": "string"},
-}
-REPLY_SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "fields": {
-            "type": "array",
-            "items": {"type": "object", "properties": _FIELD, "required": [*_FIELD], "additionalProperties": False},
-        }
-    },
-    "required": ["fields"],
-    "additionalProperties": False,
-}
+_KINDS = get_args(types.ColumnType)
+_COLUMN = {"name": TEXT, "type": {**TEXT, "enum": [*_KINDS]}, "unit": TEXT, "choices": list_of(TEXT)}
+_FIELD = closed_object(
+    {
+        **_COLUMN,
+        "type": {**TEXT, "enum": [*_KINDS, "records"]},
+        "instruction": TEXT,
+        "columns": list_of(closed_object(_COLUMN)),
+        "source": TEXT,
+        "words": TEXT,
+    }
+)
+REPLY_SCHEMA = closed_object({"fields": list_of(_FIELD)})
 """The reply to `prompts.SUGGEST_FIELDS_SYSTEM`, where a server takes a schema."""
 
 
@@ -163,12 +148,8 @@ def suggestion_messages(sources: str, usual: types.FieldTemplate | None) -> "lis
 
 def read_suggestions(reply: str, sources: Mapping[str, types.Hit]) -> list[types.SuggestedField]:
     """Return the fields of a reply whose words stand in their source; what is wrong with one leaves the others."""
-    try:
-        rows = [*json.loads(reply[reply.find("{") : reply.rfind("}") + 1])["fields"]]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return []
     suggested: dict[str, types.SuggestedField] = {}
-    for row in rows:
+    for row in read_list(reply, "fields"):
         try:
             one = _Suggestion.model_validate(row)
             field = one.definition()

@@ -93,14 +93,13 @@ class TableDatabase:
 
         self._time_limit = time_limit
         self._connection = duckdb.connect(":memory:", config=_CONFIG)
-        try:
+        with contextlib.ExitStack() as on_failure:
+            on_failure.callback(self.close)
             with self._limited():
                 _load(self._connection, table)
                 self._connection.execute(f"SET max_expression_depth = {MAX_DEPTH}")
                 self._connection.execute("SET lock_configuration = true")
-        except BaseException:
-            self.close()
-            raise
+            on_failure.pop_all()
 
     def __enter__(self) -> "TableDatabase":
         return self

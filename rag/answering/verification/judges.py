@@ -7,12 +7,13 @@ best sentences of its cited passages; facts stay a veto. A language model reads 
 import contextlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 import pydantic
 import pydantic_core
 
 from rag import errors, prompts, providers, types
+from rag.answering.text.json_replies import INTEGER, TEXT, closed_object, list_of
 from rag.answering.text.markup import ProposedQuote
 from rag.answering.verification.open_claims import OpenClaim, SourceSentence
 from rag.retrieval import Completions
@@ -140,30 +141,15 @@ class _Reply(pydantic.BaseModel):
     missing: str = ""
 
 
-_WORDS = {
-    "type": "object",
-    "properties": {"source": {"type": "string"}, "text": {"type": "string"}},
-    "required": ["source", "text"],
-    "additionalProperties": False,
-}
-_VERDICT_FIELDS = {
-    "claim": {"type": "integer"},
-    "words": {"type": "array", "items": _WORDS},
-    "missing": {"type": "string"},
-    "verdict": {"type": "string", "enum": ["supported", "partly", "contradicted", "not_stated"]},
-}
-_VERDICT = {
-    "type": "object",
-    "properties": _VERDICT_FIELDS,
-    "required": [*_VERDICT_FIELDS],
-    "additionalProperties": False,
-}
-VERDICTS_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {"verdicts": {"type": "array", "items": _VERDICT}},
-    "required": ["verdicts"],
-    "additionalProperties": False,
-}
+_VERDICT = closed_object(
+    {
+        "claim": INTEGER,
+        "words": list_of(closed_object({"source": TEXT, "text": TEXT})),
+        "missing": TEXT,
+        "verdict": {**TEXT, "enum": ["supported", "partly", "contradicted", "not_stated"]},
+    }
+)
+VERDICTS_SCHEMA = closed_object({"verdicts": list_of(_VERDICT)})
 """The reply to `prompts.JUDGE`, where a server takes a schema; the verdict comes last, after its reasons."""
 
 

@@ -11,6 +11,7 @@ from rag.answering.tables.cell_values import COMMA, POINT
 from rag.answering.tables.data_tables import TypedTable, read_tables
 from rag.answering.tables.table_database import QueryResult, TableDatabase, schema
 from rag.answering.tables.table_questions import TableQuestion, read_question
+from rag.answering.text.json_replies import INTEGER, closed_object, read_object
 from rag.answering.text.term_weights import word_set
 from rag.engine.request_parsing import parse, request_key_errors
 from rag.engine.workspace import Workspace
@@ -31,12 +32,7 @@ DELIMITED = frozenset({file_types.CSV, file_types.TSV})
 ANY_MODEL = types.GenerationOptions()
 BY_CALLER, BY_WORDS = "caller", "words"
 """Who wrote a query, if no language model did."""
-_SCHEMA = {
-    "type": "object",
-    "properties": {"table": {"type": "integer"}, "sql": {"type": ["string", "null"]}},
-    "required": ["table", "sql"],
-    "additionalProperties": False,
-}
+_SCHEMA = closed_object({"table": INTEGER, "sql": {"type": ["string", "null"]}})
 
 
 class DocumentTables(NamedTuple):
@@ -215,12 +211,10 @@ MODEL_TRIES = 2
 
 def _written(reply: str) -> tuple[int, str | None]:
     """Return the number of the table and the statement that a model wrote; None if it wrote none."""
-    try:
-        written = json.loads(reply[reply.find("{") : reply.rfind("}") + 1])
-        sql = written["sql"]
-        return int(written.get("table", 1)), sql.strip().rstrip(";") if isinstance(sql, str) and sql.strip() else None
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return 1, None
+    written = read_object(reply)
+    table, sql = str(written.get("table", 1)), written.get("sql")
+    statement = sql.strip().rstrip(";") if isinstance(sql, str) else ""
+    return int(table) if table.isdecimal() else 1, statement or None
 
 
 def _described(table: TypedTable) -> str:

@@ -99,7 +99,12 @@ class Matrices:
     def edit(self, matrix_id: uuid.UUID, request: types.MatrixEdit | Mapping[str, Any]) -> types.Matrix:
         """Change the name, documents, fields or what is followed. New and changed cells are filled, others kept.
 
-        Documents in the trash stay in it, where nobody can name them. Raises ValidationError and NotFoundError.
+        Documents in the trash stay in it, where nobody can name them.
+
+        Raises:
+            errors.ValidationError: the request is malformed.
+            errors.NotFoundError: there is no such matrix, or a document or collection as in `create`.
+            errors.ConflictError: the matrix was edited since the caller saw it, if the request says when.
         """
         parsed = parse(types.MatrixEdit, request)
         matrices = self._workspace.store.matrices
@@ -116,6 +121,7 @@ class Matrices:
             lineage_ids=lineages,
             follows=self._followed(parsed.follows),
             sets_follows="follows" in parsed.model_fields_set,
+            seen_at=parsed.seen_at,
         )
         if (parsed.document_ids or parsed.fields) and self.get(matrix_id).to_fill:
             start(self._workspace, matrices.get(matrix_id))

@@ -183,12 +183,15 @@ class MatrixEdit(Input):
 
     Values of remaining documents and fields, and of documents in the trash, are kept, all others are deleted. A field
     whose definition changed is filled again; what a person corrected is kept. A `follows` of null ends following.
+    `seen_at` is the `edited_at` of the matrix that the person saw, null for any: if it was edited since, nothing is
+    changed.
     """
 
     name: _Name | None = None
     document_ids: _Documents | None = None
     fields: _Fields | None = None
     follows: MatrixSource | None = None
+    seen_at: dt.datetime | None = None
 
 
 class FillRequest(Input):
@@ -360,7 +363,7 @@ class ShownCell(SavedCell):
 class Matrix(Model):
     """A matrix: fields and documents (by lineage id); `job_id` is the job that fills it.
 
-    Of a `pilot` only the first so many documents are filled.
+    Of a `pilot` only the first so many documents are filled. Documents that join by themselves are no edit.
     """
 
     id: uuid.UUID
@@ -372,6 +375,7 @@ class Matrix(Model):
     follows: FollowedDocuments | None = None
     job_id: uuid.UUID | None = None
     created_at: dt.datetime
+    edited_at: dt.datetime
 
 
 class FilledMatrix(Model):

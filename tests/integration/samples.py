@@ -163,6 +163,29 @@ JOIN jsonb_array_elements(%(answers)s) WITH ORDINALITY a ON q.ordinality = a.ord
 """A document, a matrix that asks it questions, and answers to some of them."""
 
 
+PURGED_VERSION = """
+SELECT set_config('pagelight.user_id', 'ada', false);
+INSERT INTO indexes (
+    user_id, id, name, provider, model, dimensions, chunk_size_chars, chunk_overlap_chars, min_chunk_chars)
+VALUES ('ada', %(id)s, 'x', 'local', 'm', 3, 1000, 100, 10);
+INSERT INTO documents (user_id, id, lineage_id, index_id, name, mime_type, sha256, size, status)
+VALUES ('ada', %(id)s, %(id)s, %(id)s, 'north.pdf', 'application/pdf', 'new', 1, 'ready');
+INSERT INTO matrices (user_id, id, name, fields, lineage_ids)
+VALUES ('ada', %(id)s, 'Harbours', '[]', ARRAY[%(id)s::uuid]);
+INSERT INTO field_cells (user_id, matrix_id, lineage_id, field_id, document_id, sha256, cell, previous, review)
+SELECT 'ada', %(id)s, %(id)s, p.key::uuid, %(id)s, 'new', '{}', p.value -> 'previous', p.value -> 'review'
+FROM jsonb_each(%(cells)s) AS p
+"""
+"""A document, and cells of it by their fields: what its earlier versions said and people decided."""
+
+
+def insert_reviews(url: str, key: uuid.UUID, cells: Mapping[str, Mapping[str, object]]) -> None:
+    """Insert them as Ada's into a database of the migrations until 0015."""
+    with psycopg.connect(url) as connection:
+        for statement in PURGED_VERSION.split(";"):
+            connection.execute(statement.encode(), {"id": key, "cells": Jsonb(cells)})
+
+
 def insert_old_matrix(
     url: str, key: uuid.UUID, questions: Sequence[Mapping[str, object]], answers: Sequence[Mapping[str, object]]
 ) -> None:

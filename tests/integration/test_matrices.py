@@ -588,6 +588,57 @@ def test_a_deleted_matrix_takes_its_values_and_others_see_none(engine: RAGEngine
         engine.matrices.get(found.matrix.id)
 
 
+def test_a_decision_outlives_the_version_that_it_was_made_about(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
+    """What a person typed stays if it is purged before the next one is read; what it said, and was quoted of it, goes."""
+    found = filled(engine, ids[:1], [NUMBER, "Which port is it?", WHETHER, PRICE])
+    quoted = {"citations": [at(found, 0, 0).cell.citations[0].model_dump()], "words": "4,812 ships"}
+    review(engine, found, 0, 0, "corrected", value=4900, unit="ships", **quoted)
+    review(engine, found, 0, 1, "corrected", value="Northport", **quoted)
+    review(engine, found, 0, 2, "accepted")
+    add(engine, LATER, "north.pdf", replaces=ids[0])
+    engine.documents.trash(ids[:1])
+    engine.documents.purge(ids[:1])
+    kept = engine.matrices.get(found.matrix.id)
+    cells = [at(kept, 0, column) for column in range(3)]
+    assert [(one.review and one.review.state, one.shown and one.shown.value) for one in cells] == [
+        ("corrected", 4900.0),
+        ("corrected", "Northport"),
+        ("accepted", None),
+    ]
+    assert "4,812" not in kept.model_dump_json(include={"cells"})
+    assert kept.to_fill == 4
+    assert [cell.needs_review for cell in kept.cells] == [True, True, True]
+    number = cells[0]
+    assert number.review is not None
+    assert (number.review.unit, number.review.citations) == ("ships", ())
+    after = refill(engine, found.matrix.id)
+    assert (after.to_fill, at(after, 0, 0).cell.value, at(after, 0, 0).conflict) == (0, 5103.0, None)
+    assert at(after, 0, 0).review == number.review
+    (current,) = after.documents
+    engine.documents.trash([current.id])
+    engine.documents.purge([current.id])
+    assert engine.store.matrices.cells(found.matrix.id) == []
+
+
+def test_nothing_of_a_purged_version_is_left_in_the_cells_of_a_later_one(
+    engine: RAGEngine, ids: list[uuid.UUID]
+) -> None:
+    found = filled(engine, ids, [NUMBER])
+    quoted = {"citations": [at(found, 0, 0).cell.citations[0].model_dump()], "words": "4,812 ships"}
+    review(engine, found, 0, 0, "corrected", value=4900, **quoted)
+    review(engine, found, 1, 0, "corrected", value=978, words="978")
+    add(engine, LATER, "north.pdf", replaces=ids[0])
+    assert at(refill(engine, found.matrix.id), 0, 0).previous is not None
+    engine.documents.trash(ids[:1])
+    engine.documents.purge(ids[:1])
+    after = engine.matrices.get(found.matrix.id)
+    north, south = at(after, 0, 0), at(after, 1, 0)
+    assert "4,812" not in after.model_dump_json(include={"cells"})
+    assert (north.cell.value, north.previous, north.shown and north.shown.value) == (5103.0, None, 4900.0)
+    assert south.review is not None
+    assert south.review.words == "978"  # of a document that nobody deleted
+
+
 def test_another_user_reaches_nothing_with_the_owners_ids(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
     found = filled(engine, ids, [NUMBER])
     _, lineage_id, field_id = place(found, 0, 0)

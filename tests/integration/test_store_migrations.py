@@ -2,6 +2,7 @@
 
 import threading
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
@@ -14,7 +15,7 @@ from rag.store.store import Store
 from rag.types import SavedCell
 from tests.databases import new_database
 from tests.integration.conftest import new_account
-from tests.integration.samples import insert_old_matrix
+from tests.integration.samples import insert_old_matrix, insert_reviews
 
 FIRST = "0001_row_level_security"
 """The packaged migration whose functions are called whenever migrations were applied."""
@@ -71,12 +72,19 @@ def test_stored_evaluations_are_removed_and_other_jobs_stay(empty_url: str) -> N
 LONG = "Which of the harbours " * 15 + "is it?"
 
 
-def test_the_questions_of_a_matrix_become_fields_and_its_answers_their_values(
-    server_url: str, external_database_url: str | None
-) -> None:
-    """Also where the account of the app owns the tables, and row-level security holds it."""
+@pytest.fixture
+def own_url(server_url: str, external_database_url: str | None) -> Iterator[str]:
+    """An empty database in which the account of the app owns the tables, so that row-level security holds it."""
     if external_database_url:
         pytest.skip("accounts are of the whole server, which others use")
+    with new_account(server_url) as account, new_database(server_url) as url:
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("CREATE EXTENSION vector")
+            connection.execute(sql.SQL("ALTER SCHEMA public OWNER TO {}").format(sql.Identifier(account)))
+        yield conninfo.make_conninfo(url, user=account)
+
+
+def test_the_questions_of_a_matrix_become_fields_and_its_answers_their_values(own_url: str) -> None:
     key = uuid.uuid4()
     questions = [
         {"text": "How many\nships?", "should_agree": True},
@@ -93,26 +101,21 @@ def test_the_questions_of_a_matrix_become_fields_and_its_answers_their_values(
         {**place, "status": "not_found", "answer": ""},
         {**place, "status": "failed", "answer": "", "reason": "No reply."},
     ]
-    with new_account(server_url) as account, new_database(server_url) as empty_url:
-        with psycopg.connect(empty_url, autocommit=True) as connection:
-            connection.execute("CREATE EXTENSION vector")
-            connection.execute(sql.SQL("ALTER SCHEMA public OWNER TO {}").format(sql.Identifier(account)))
-        url = conninfo.make_conninfo(empty_url, user=account)
-        migrations.migrate(url, until="0014_spread_tables")
-        insert_old_matrix(url, key, questions, answers)
-        with Store.open(url, pool_size=1) as db:
-            (matrix,) = db.of("ada").matrices.list()
-            cells: dict[uuid.UUID | None, SavedCell] = {
-                saved.cell.field_id: saved for saved in db.of("ada").matrices.cells(matrix.id)
-            }
-            documents = db.of("ada").matrices.documents(matrix.lineage_ids)
-            first = cells[matrix.fields[0].id].cell
-            again = [(field, first.model_copy(update={"field_id": field.id})) for field in matrix.fields]
-            saved = db.of("ada").matrices.put(matrix.id, again)
-        with psycopg.connect(url) as connection:
-            walled = connection.execute(
-                "SELECT relname, relforcerowsecurity FROM pg_class WHERE relname IN ('matrices', 'field_cells')"
-            ).fetchall()
+    migrations.migrate(own_url, until="0014_spread_tables")
+    insert_old_matrix(own_url, key, questions, answers)
+    with Store.open(own_url, pool_size=1) as db:
+        (matrix,) = db.of("ada").matrices.list()
+        cells: dict[uuid.UUID | None, SavedCell] = {
+            saved.cell.field_id: saved for saved in db.of("ada").matrices.cells(matrix.id)
+        }
+        documents = db.of("ada").matrices.documents(matrix.lineage_ids)
+        first = cells[matrix.fields[0].id].cell
+        again = [(field, first.model_copy(update={"field_id": field.id})) for field in matrix.fields]
+        saved = db.of("ada").matrices.put(matrix.id, again)
+    with psycopg.connect(own_url) as connection:
+        walled = connection.execute(
+            "SELECT relname, relforcerowsecurity FROM pg_class WHERE relname IN ('matrices', 'field_cells')"
+        ).fetchall()
     assert {*walled} == {("matrices", True), ("field_cells", True)}
     assert [(field.name, field.type, field.should_agree) for field in matrix.fields] == [
         ("How many ships?", "text", True),
@@ -136,6 +139,34 @@ def test_the_questions_of_a_matrix_become_fields_and_its_answers_their_values(
     assert shown[0].previous == first
     assert (shown[1].previous, shown[1].cell.citations, shown[2].cell.reason) == (None, (), "No reply.")
     assert saved == [field.id for field in matrix.fields], "they are filled as any other"
+
+
+def test_cells_forget_what_was_purged_before_and_keep_what_was_decided(own_url: str) -> None:
+    migrations.migrate(own_url, until="0015_matrix_fields")
+    key, fields = uuid.uuid4(), [str(uuid.UUID(int=number)) for number in range(3)]
+    corrected = {"state": "corrected", "value": "Ada's", "words": "as quoted", "citations": [{"quote": "as quoted"}]}
+    gone, kept = {"document_id": str(uuid.uuid4())}, {"document_id": str(key)}
+    cells: list[dict[str, object]] = [
+        {"previous": gone, "review": {**corrected, "sha256": "old"}},
+        {"previous": kept, "review": {**corrected, "sha256": "new"}},
+        {"review": {**corrected, "sha256": "old", "value": 7, "unit": "EUR"}},
+    ]
+    insert_reviews(own_url, key, dict(zip(fields, cells, strict=True)))
+    migrations.migrate(own_url)
+    with psycopg.connect(own_url) as connection:
+        connection.execute("SELECT set_config('pagelight.user_id', 'ada', false)")
+        found = connection.execute("SELECT previous, review FROM field_cells ORDER BY field_id").fetchall()
+        (edited,) = connection.execute("SELECT edited_at IS NOT NULL FROM matrices").fetchall()
+        walled = connection.execute(
+            "SELECT relforcerowsecurity FROM pg_class WHERE relname IN ('documents', 'field_cells', 'matrices')"
+        ).fetchall()
+    unquoted = {"citations": [], "sha256": "old"}
+    assert found == [
+        (None, {**corrected, **unquoted, "words": "Ada's"}),
+        (kept, {**corrected, "sha256": "new"}),
+        (None, {**corrected, **unquoted, "value": 7, "unit": "EUR", "words": ""}),
+    ]
+    assert (edited, walled) == ((True,), [(True,)] * 3)
 
 
 def test_a_failing_migration_undoes_those_before_it(empty_url: str, folder: Path) -> None:

@@ -95,6 +95,7 @@ def make_matrix(documents: Sequence[Document], fields: Sequence[FieldDefinition]
         fields=tuple(fields),
         lineage_ids=tuple(document.id for document in documents),
         created_at=NOW,
+        edited_at=NOW,
     )
     return FilledMatrix(matrix=matrix, documents=tuple(documents), cells=cells)
 

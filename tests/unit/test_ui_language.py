@@ -293,6 +293,7 @@ def test_a_matrix_is_taken_along_in_the_language_of_the_page(german: None) -> No
         fields=(ships, length, flag),
         lineage_ids=(ready.id,),
         created_at=ready.created_at,
+        edited_at=ready.created_at,
     )
     cell = MatrixCell(
         lineage_id=ready.id,

@@ -62,17 +62,26 @@ class Matrices:
         lineage_ids: Sequence[uuid.UUID] | None = None,
         follows: types.FollowedDocuments | None = None,
         sets_follows: bool = False,
+        seen_at: dt.datetime | None = None,
     ) -> types.Matrix:
-        """Change what is given; the cells of removed fields and documents are deleted. Raises NotFoundError.
+        """Change what is given; the cells of removed fields and documents are deleted.
 
         Cells of fields that mean something else now become out of date. `follows` is changed, also to None, only with
         `sets_follows`.
+
+        Raises:
+            errors.NotFoundError: there is no such matrix.
+            errors.ConflictError: it was edited after `seen_at`, if that is given.
         """
         with self._database.transaction() as connection:
             # A worker that saves values meanwhile waits, or was before, and then its cells become out of date, too
             row = self._queries.run(connection, "lock", id=matrix_id).fetchone()
             if row is None:
                 raise _unknown(matrix_id)
+            if seen_at not in (None, row["edited_at"]):
+                raise errors.ConflictError(
+                    N_("Somebody else has edited the matrix meanwhile. Look at it again, then save your changes.")
+                )
             before = {field.id: field for field in types.Matrix(**_matrix(row)).fields}
             changed = [one.id for one in fields or () if one.id in before and not one.means_the_same(before[one.id])]
             edited = self._queries.run(

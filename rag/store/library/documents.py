@@ -22,6 +22,7 @@ from rag.store.users.accounts import OwnAccount
 
 EVERY_DOCUMENT = types.DocumentQuery()
 UNREAD_PICTURES = "The words in its pictures could not be read. Read it again to try once more."
+VERSION_DELETED = N_("The version that this was read from has been deleted. Fill it again.")
 
 
 class Documents:
@@ -221,14 +222,19 @@ class Documents:
     def purge(self, ids: Sequence[uuid.UUID]) -> types.PurgeReceipt:
         """Delete documents in the trash with their chunks and postings, and register their files for deletion.
 
-        Versions are deleted as with `trash`, and attachments that are in the trash. The receipt's counts are taken
-        after the deletion.
+        Versions are deleted as with `trash`, and attachments that are in the trash. Of a document of which a version
+        stays, matrices keep what a person decided, without quotes. The receipt's counts are taken after the deletion.
         """
         with self._database.transaction(long=True) as connection:
             gone = self._queries.run(connection, "to_purge", ids=[*ids]).fetchall()
             gone += self._attachments.run(connection, "to_purge", ids=_ids(gone)).fetchall()
             present = pending_deletions.count(self._database, gone, connection)
             self._queries.run(connection, "skip_purged", ids=_ids(gone))
+            matrices = Queries(self._database, "matrices")
+            emptied = types.FoundField(state="failed", reason=VERSION_DELETED).model_dump(mode="json")
+            emptied["filled_at"] = dt.datetime.now(dt.UTC).isoformat()
+            matrices.run(connection, "keep_decisions", ids=_ids(gone), emptied=Jsonb(emptied))
+            matrices.run(connection, "forget", ids=_ids(gone))
             pending_deletions.delete_documents(self._database, connection, gone)
             self._attachments.run(connection, "release", ids=_ids(gone))  # attachments that are not in the trash stay
             for row in gone:

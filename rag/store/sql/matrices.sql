@@ -22,7 +22,7 @@ WITH edited AS (
     SET name = coalesce(:name::text, name), fields = coalesce(:fields::jsonb, fields),
         lineage_ids = coalesce(:lineage_ids::uuid[], lineage_ids),
         follows = CASE WHEN :sets_follows THEN :follows::jsonb ELSE follows END,
-        following_since = CASE WHEN :sets_follows THEN clock.at ELSE following_since END
+        following_since = CASE WHEN :sets_follows THEN clock.at ELSE following_since END, edited_at = clock.at
     FROM (SELECT now() AS at) AS clock
     WHERE user_id = :user_id AND id = :id
     RETURNING matrices.*
@@ -87,6 +87,30 @@ FOR NO KEY UPDATE;
 -- name: review
 UPDATE field_cells SET review = :review::jsonb
 WHERE user_id = :user_id AND matrix_id = :id AND lineage_id = :lineage_id AND field_id = :field_id;
+
+-- name: keep_decisions
+-- Of documents that are to be deleted, while a version of each stays: a cell that a person decided about is emptied and
+-- belongs to the current version, to be filled again.
+UPDATE field_cells c
+SET document_id = d.id, sha256 = d.sha256, is_outdated = true, previous = NULL, cell = c.cell || :emptied::jsonb
+FROM documents d
+WHERE c.user_id = :user_id AND c.document_id = ANY (:ids::uuid[]) AND c.review IS NOT NULL
+  AND d.user_id = :user_id AND d.lineage_id = c.lineage_id AND d.superseded_by IS NULL AND d.id <> ALL (:ids::uuid[]);
+
+-- name: forget
+-- What cells have of documents that are to be deleted: values of the content before, and quotes of a person's decisions.
+UPDATE field_cells c
+SET previous = CASE WHEN c.previous ->> 'document_id' = ANY (gone.ids) THEN NULL ELSE c.previous END,
+    review = CASE WHEN c.review ->> 'sha256' = ANY (gone.hashes)
+                  THEN jsonb_set(c.review || '{"citations": []}', '{words}',
+                                 CASE WHEN jsonb_typeof(c.review -> 'value') = 'string' THEN c.review -> 'value' ELSE '""' END)
+                  ELSE c.review END
+FROM (
+    SELECT array_agg(id::text) AS ids, array_agg(sha256) AS hashes, array_agg(lineage_id) AS lineages
+    FROM documents WHERE user_id = :user_id AND id = ANY (:ids::uuid[])
+) AS gone
+WHERE c.user_id = :user_id AND c.lineage_id = ANY (gone.lineages)
+  AND (c.previous ->> 'document_id' = ANY (gone.ids) OR c.review ->> 'sha256' = ANY (gone.hashes));
 
 -- name: open
 -- Matrices, of one id, one document or all, with a cell that a ready document has not filled from its present content for

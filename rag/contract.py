@@ -294,25 +294,32 @@ class MatrixRow(types.Model):
 class MatrixBody(types.Model):
     """A matrix with its cells so far: `rows` are documents; cells refer to them by `lineageId`.
 
-    `toFill` is the number of empty or stale cells of documents that can be read, `reviewedDocuments` that of documents
-    without a cell that a person should look at.
+    `rows` and `cells` are those of a page; `nextOffset` is where the next one begins, null at the end. Of the whole
+    matrix, `toFill` is the number of empty or stale cells of documents that can be read, `toReview` that of cells that
+    a person should look at, `reviewedDocuments` that of documents without one.
     """
 
     matrix: types.Matrix
     rows: tuple[MatrixRow, ...]
     cells: tuple[types.ShownCell, ...]
+    limit: int
+    offset: int
+    next_offset: int | None
     to_fill: int
+    to_review: int
     reviewed_documents: int
     job: types.Job | None
 
     @classmethod
-    def of(cls, filled: types.FilledMatrix) -> Self:
-        """Convert a matrix, with the identifying fields of its documents."""
+    def of(cls, filled: types.FilledMatrix, limit: int, offset: int) -> Self:
+        """Convert a matrix with the cells of a page, and the identifying fields of the documents there."""
+        end = offset + limit
         rows = [
             copy_fields(MatrixRow, document, lineage_id=document.lineage_id or document.id, document_id=document.id)
-            for document in filled.documents
+            for document in filled.documents[offset:end]
         ]
-        return copy_fields(cls, filled, rows=tuple(rows))
+        following = end if end < len(filled.documents) else None
+        return copy_fields(cls, filled, rows=tuple(rows), limit=limit, offset=offset, next_offset=following)
 
 
 class SyncBody(types.Model):

@@ -17,6 +17,7 @@ from rag import errors, export, parsing, types, vocabulary
 from rag.answering.fields.agreement import Reading, agree, outliers, read_value
 from rag.answering.fields.checked_values import corrected_value
 from rag.answering.fields.schemas import fields_of_schema, schema_of_fields
+from rag.answering.text.question_parts import asks_whether
 from rag.engine.field_reading import FieldReader, Read
 from rag.engine.field_suggestions import suggest_fields
 from rag.engine.library.files import unique_names
@@ -123,14 +124,17 @@ class Matrices:
             sets_follows="follows" in parsed.model_fields_set,
             seen_at=parsed.seen_at,
         )
-        if (parsed.document_ids or parsed.fields) and self.get(matrix_id).to_fill:
+        if (parsed.document_ids or parsed.fields) and self.progress(matrix_id).to_fill:
             start(self._workspace, matrices.get(matrix_id))
         return matrices.get(matrix_id)
 
     def _lineages(self, document_ids: Iterable[uuid.UUID]) -> builtins.list[uuid.UUID]:
-        store = self._workspace.store
-        documents = [store.documents.get(document_id) for document_id in dict.fromkeys(document_ids)]
-        lineages = [*dict.fromkeys(document.lineage_id or document.id for document in documents)]
+        store, asked = self._workspace.store, [*dict.fromkeys(document_ids)]
+        known = store.matrices.lineages(asked)
+        for document_id in asked:
+            if document_id not in known:
+                store.documents.get(document_id)  # raises, with the time of its purge if it was purged
+        lineages = [*dict.fromkeys(known[document_id] for document_id in asked)]
         if len(store.matrices.documents(lineages)) < len(lineages):
             raise errors.NotFoundError(
                 N_("A matrix is of documents of your own that are not in the trash. Choose others.")
@@ -191,6 +195,7 @@ class Matrices:
 
         Raises:
             errors.NotFoundError: the document is missing, in the trash, another user's, or not read yet.
+            errors.ConflictError: the document has a newer version.
             errors.ProviderError: a provider refuses or is down.
         """
         (document,) = self._read_documents([document_id])
@@ -237,9 +242,6 @@ class Matrices:
         store = self._workspace.store.matrices
         matrix = store.get(matrix_id)
         documents = store.documents(matrix.lineage_ids[: matrix.pilot])
-        cells: dict[tuple[uuid.UUID, uuid.UUID | None], types.SavedCell] = {
-            (saved.cell.lineage_id, saved.cell.field_id): saved for saved in store.cells(matrix_id)
-        }
         reader = FieldReader(self._workspace, self._questions, types.GenerationOptions())
         counts, total, kept = Counter[str](), len(documents) * len(matrix.fields), 0
 
@@ -248,16 +250,22 @@ class Matrices:
             report("cells", counts.total(), total)
 
         for document in documents:
-            saved = [(field, cells.get((document.lineage_id or document.id, field.id))) for field in matrix.fields]
-            fresh = [cell.cell.state for _, cell in saved if cell is not None and _is_fresh(cell, document)]
-            count(fresh)
+            lineage_id = document.lineage_id or document.id
+            saved = store.cells(matrix_id, lineage_ids=[lineage_id], field_ids=[field.id for field in matrix.fields])
+            fresh = {cell.cell.field_id: cell.cell.state for cell in saved if _is_fresh(cell, document)}
+            count(fresh.values())
             kept += len(fresh)
-            open_fields = [field for field, cell in saved if cell is None or not _is_fresh(cell, document)]
+            open_fields = [field for field in matrix.fields if field.id not in fresh]
             if open_fields and document.status is types.DocumentStatus.READY:
                 if store.get(matrix_id).job_id != job_id:
                     break
-                read = functools.partial(reader.read, document, open_fields)
-                self._fill_row(matrix_id, document, read, pause, count)
+                try:
+                    with_pages = self._workspace.store.documents.get(document.id)
+                except errors.NotFoundError:
+                    continue  # purged meanwhile
+                self._fill_row(
+                    matrix_id, document, functools.partial(reader.read, with_pages, open_fields), pause, count
+                )
             else:
                 count(["waiting"] * len(open_fields))
         return {
@@ -309,6 +317,7 @@ class Matrices:
         Raises:
             errors.ValidationError: the request is malformed, or its schema has what no field can be.
             errors.NotFoundError: a document is missing, in the trash, another user's, or not read yet.
+            errors.ConflictError: a document has a newer version.
             errors.ProviderError: a provider refuses or is down.
         """
         parsed = parse(types.ExtractRequest, request)
@@ -328,26 +337,92 @@ class Matrices:
 
     def _read_documents(self, document_ids: Iterable[uuid.UUID]) -> builtins.list[types.Document]:
         documents = self._workspace.store.matrices.documents(self._lineages(document_ids))
+        asked = {*document_ids}
+        for document in documents:
+            if document.id not in asked:
+                raise errors.ConflictError(
+                    N_("“{name}” has a newer version, {version}. Give its id instead: {id}"),
+                    name=document.name,
+                    version=document.version,
+                    id=document.id,
+                )
         unread = [document.name for document in documents if document.status is not types.DocumentStatus.READY]
         if unread:
             raise errors.NotFoundError(
                 N_("{names} is not read yet. Wait until it is, then extract."), names=", ".join(unread)
             )
-        return documents
+        return [self._workspace.store.documents.get(document.id) for document in documents]  # with their pages
 
     # --- read, review, export ---
 
     def get(self, matrix_id: uuid.UUID) -> types.FilledMatrix:
-        """Return the matrix with its cells and their conflicts. Raises NotFoundError."""
+        """Return the matrix with all its cells. Raises NotFoundError."""
+        return self.with_cells(self.progress(matrix_id))
+
+    def progress(self, matrix_id: uuid.UUID) -> types.FilledMatrix:
+        """Return the matrix without cells: how far each document is, and which values contradict others.
+
+        Raises NotFoundError.
+        """
         store = self._workspace.store.matrices
         matrix = store.get(matrix_id)
         documents = store.documents(matrix.lineage_ids)
+        listed, fields = {document.lineage_id for document in documents}, {field.id: field for field in matrix.fields}
+        compared = [
+            types.ShownCell(**dict(saved))
+            for saved in store.compared(matrix_id, [field.id for field in matrix.fields if _is_compared(field)])
+            if saved.cell.lineage_id in listed and saved.cell.field_id in fields
+        ]
+        conflicts = {**_conflicts_with_others(fields, compared), **_conflicts_with_previous(fields, compared)}
+        contradicting = defaultdict[uuid.UUID, set[uuid.UUID]](set)
+        for one in compared:
+            if (one.cell.lineage_id, one.cell.field_id) in conflicts and not one.is_reviewed:
+                contradicting[one.cell.lineage_id].add(one.cell.field_id)
+        rows, found = [], store.rows(matrix)
+        for lineage_id in (document.lineage_id or document.id for document in documents):
+            row = found.get(lineage_id) or types.RowProgress(lineage_id=lineage_id)
+            rows.append(
+                row.model_copy(update={"to_review": tuple(sorted({*row.to_review, *contradicting[lineage_id]}))})
+            )
         return types.FilledMatrix(
             matrix=matrix,
             documents=tuple(documents),
-            cells=tuple(_shown_cells(matrix.fields, documents, store.cells(matrix_id))),
+            rows=tuple(rows),
+            conflicts=conflicts,
             job=job_of(self._workspace, matrix),
         )
+
+    def with_cells(
+        self,
+        filled: types.FilledMatrix,
+        *,
+        documents: Sequence[types.Document] | None = None,
+        fields: Sequence[types.FieldDefinition] | None = None,
+        in_brief: bool = False,
+    ) -> types.FilledMatrix:
+        """Return the matrix of `progress` with its cells, all or those of some documents and fields.
+
+        `in_brief` for a table: with the page of the first quote only, without boxes, other values and pages read.
+        """
+        by_lineage = {one.lineage_id or one.id: one for one in (filled.documents if documents is None else documents)}
+        by_id = {field.id: field for field in (filled.matrix.fields if fields is None else fields)}
+        kept = self._workspace.store.matrices.cells(
+            filled.matrix.id,
+            lineage_ids=None if documents is None else [*by_lineage],
+            field_ids=None if fields is None else [*by_id],
+            in_brief=in_brief,
+        )
+        cells = tuple(
+            types.ShownCell(
+                **dict(saved),
+                is_stale=saved.cell.state != "failed" and not _is_fresh(saved, by_lineage[saved.cell.lineage_id]),
+                conflict=filled.conflicts.get((saved.cell.lineage_id, saved.cell.field_id)),
+                is_missing=by_id[saved.cell.field_id].required and saved.cell.state == "not_stated",
+            )
+            for saved in kept
+            if saved.cell.lineage_id in by_lineage and saved.cell.field_id in by_id
+        )
+        return types.FilledMatrix(**{**dict(filled), "cells": cells})
 
     def review(
         self,
@@ -367,11 +442,9 @@ class Matrices:
         """
         parsed = parse(types.ReviewRequest, request)
         store = self._workspace.store.matrices
-        filled = self.get(matrix_id)
-        field = next((field for field in filled.matrix.fields if field.id == field_id), None)
-        document = next((one for one in filled.documents if (one.lineage_id or one.id) == lineage_id), None)
-        cell = filled.at(document, field) if document and field else None
-        if field is None or cell is None:
+        field = next((field for field in store.get(matrix_id).fields if field.id == field_id), None)
+        saved = store.cells(matrix_id, lineage_ids=[lineage_id], field_ids=[field_id])
+        if field is None or not saved or not store.documents([lineage_id]):
             raise errors.NotFoundError(N_("The matrix has no such document or field."))
         review = None
         if parsed.state is not None:
@@ -379,7 +452,7 @@ class Matrices:
             if parsed.state == "corrected":
                 value = dict(corrected_value(field, parsed))
             review = types.CellReview(
-                **value, state=parsed.state, sha256=cell.cell.sha256, reviewed_at=dt.datetime.now(dt.UTC)
+                **value, state=parsed.state, sha256=saved[0].cell.sha256, reviewed_at=dt.datetime.now(dt.UTC)
             )
         return store.review(matrix_id, lineage_id, field_id, review, seen_at=parsed.seen_at, filled_at=parsed.filled_at)
 
@@ -475,37 +548,26 @@ def _is_fresh(saved: types.SavedCell, document: types.Document) -> bool:
     return saved.cell.state != "failed" and saved.cell.sha256 == document.sha256 and not saved.is_outdated
 
 
-def _shown_cells(
-    fields: Sequence[types.FieldDefinition], documents: Iterable[types.Document], kept: Sequence[types.SavedCell]
-) -> builtins.list[types.ShownCell]:
-    by_lineage = {document.lineage_id: document for document in documents}
-    by_id = {field.id: field for field in fields}
-    cells = [saved for saved in kept if saved.cell.lineage_id in by_lineage and saved.cell.field_id in by_id]
-    shown = [
-        types.ShownCell(
-            **dict(saved),
-            is_stale=saved.cell.state != "failed" and not _is_fresh(saved, by_lineage[saved.cell.lineage_id]),
-            conflict=_conflict_with_previous(by_id[saved.cell.field_id], saved),
-            is_missing=by_id[saved.cell.field_id].required and saved.cell.state == "not_stated",
-        )
-        for saved in cells
-    ]
-    others = _conflicts_with_others(by_id, shown)
-    return [
-        cell.model_copy(update={"conflict": cell.conflict or others.get((cell.cell.lineage_id, cell.cell.field_id))})
-        for cell in shown
-    ]
+def _is_compared(field: types.FieldDefinition) -> bool:
+    """Return whether values of different documents can contradict each other."""
+    return field.should_agree or field.type == "yes_no" or (field.type == "text" and asks_whether(field.question))
 
 
-def _conflict_with_previous(field: types.FieldDefinition, saved: types.SavedCell) -> str | None:
-    """Return the document's value before it changed, if that conflicts with the current one."""
-    before = saved.previous
-    if before is None or "found" not in (before.state, saved.cell.state):
-        return None
-    if before.state == saved.cell.state and agree(read_value(field, saved.cell), read_value(field, before)):
-        return None
-    told = before.words if before.state == "found" else "not found"
-    return N_("Before it changed (version {version}): {told}").format(version=before.version, told=told)
+def _conflicts_with_previous(
+    fields: Mapping[uuid.UUID | None, types.FieldDefinition], cells: Iterable[types.SavedCell]
+) -> dict[tuple[uuid.UUID, uuid.UUID], str]:
+    """Return cells that conflict with what their document said before it changed, each with a message."""
+    messages = {}
+    for saved in cells:
+        field, now, before = fields[saved.cell.field_id], saved.cell, saved.previous
+        if before is None or "found" not in (before.state, now.state):
+            continue
+        if before.state == now.state and agree(read_value(field, now), read_value(field, before)):
+            continue
+        told = before.words if before.state == "found" else "not found"
+        message = N_("Before it changed (version {version}): {told}").format(version=before.version, told=told)
+        messages[now.lineage_id, now.field_id] = message
+    return messages
 
 
 def _conflicts_with_others(
@@ -515,7 +577,7 @@ def _conflicts_with_others(
     columns: dict[uuid.UUID, builtins.list[tuple[types.ShownCell, Reading]]] = defaultdict(list)
     for cell in cells:
         field = fields[cell.cell.field_id]
-        if cell.shown is None or not (field.should_agree or field.type in ("text", "yes_no")):
+        if cell.shown is None or not _is_compared(field):
             continue
         reading = read_value(field, cell.shown)
         if field.should_agree or reading.says is not None:

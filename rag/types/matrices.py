@@ -378,12 +378,31 @@ class Matrix(Model):
     edited_at: dt.datetime
 
 
+class RowProgress(Model):
+    """How far a document is: how many fields are `filled`, `up_to_date` and `found`, and which are to be reviewed.
+
+    A value that failed is not up to date.
+    """
+
+    lineage_id: uuid.UUID
+    filled: int = 0
+    up_to_date: int = 0
+    found: int = 0
+    to_review: tuple[uuid.UUID, ...] = ()
+
+
 class FilledMatrix(Model):
-    """A matrix with its cells so far; `documents` are the existing ones, in row order."""
+    """A matrix with its cells so far: all, or those that were asked for.
+
+    `documents` are the existing ones, in row order, and `rows` tell how far each is. `conflicts` are messages about
+    values that contradict others, by lineage and field.
+    """
 
     matrix: Matrix
     documents: tuple[Document, ...]
-    cells: tuple[ShownCell, ...]
+    rows: tuple[RowProgress, ...] = ()
+    conflicts: Mapping[tuple[uuid.UUID, uuid.UUID], str] = {}
+    cells: tuple[ShownCell, ...] = ()
     job: Job | None = None
 
     def at(self, document: Document, field: FieldDefinition) -> ShownCell | None:
@@ -397,15 +416,19 @@ class FilledMatrix(Model):
     @property
     def to_fill(self) -> int:
         """The number of empty, failed or stale cells of ready documents, of a pilot only its own."""
-        ready = [one for one in self.documents[: self.matrix.pilot] if one.status is DocumentStatus.READY]
-        cells = [self.at(document, field) for document in ready for field in self.matrix.fields]
-        return sum(cell is None or cell.is_stale or cell.cell.state == "failed" for cell in cells)
+        pilot = zip(self.documents[: self.matrix.pilot], self.rows, strict=False)
+        ready = [row for document, row in pilot if document.status is DocumentStatus.READY]
+        return sum(len(self.matrix.fields) - row.up_to_date for row in ready)
+
+    @property
+    def to_review(self) -> int:
+        """The number of cells that a person should look at."""
+        return sum(len(row.to_review) for row in self.rows)
 
     @property
     def reviewed_documents(self) -> int:
         """The number of documents all of whose fields are filled, and none of which needs a review."""
-        rows = ([self.at(document, field) for field in self.matrix.fields] for document in self.documents)
-        return sum(all(cell is not None and not cell.needs_review for cell in row) for row in rows)
+        return sum(row.filled == len(self.matrix.fields) and not row.to_review for row in self.rows)
 
 
 class RequestedFields(Input):

@@ -84,8 +84,10 @@ def test_a_matrix_is_filled_reviewed_and_exported(engine: RAGEngine, web: httpx.
 
     by_name = {one["name"]: one for one in made["fields"]}
     renamed = [{**by_name[QUASAR]}, {**by_name["Ships"], "name": "Ships of 2019"}]
-    edited = web.patch(path, json={"fields": renamed, "name": "Facts"}).json()
+    edited = web.patch(path, json={"fields": renamed, "name": "Facts", "seenAt": made["editedAt"]}).json()
     assert (edited["name"], [one["id"] for one in edited["fields"]]) == ("Facts", [one["id"] for one in renamed])
+    assert error_of(web.patch(path, json={"fields": [SHIPS], "seenAt": made["editedAt"]})) == (409, "conflict")
+    assert web.patch(path, json={"name": "Facts", "seenAt": edited["editedAt"]}).status_code == 200
     assert cells_of(web.get(path).json())["Ships of 2019"]["review"]["state"] == "accepted"
     file = web.get(f"{path}/export", params={"format": "csv"})
     assert file.headers["content-disposition"] == "attachment; filename*=UTF-8''Facts.csv"
@@ -115,7 +117,12 @@ def test_a_pilot_fills_the_first_documents_until_all_are_asked_for(engine: RAGEn
     assert web.post(f"{path}/fill", json={"pilot": None}).json()["status"] == "queued"
     worker.run(engine.installation, wait=False)
     found = web.get(path).json()
-    assert (len(found["cells"]), found["toFill"], found["matrix"]["pilot"]) == (2, 0, None)
+    assert (len(found["cells"]), found["toFill"], found["matrix"]["pilot"], found["nextOffset"]) == (2, 0, None, None)
+    pages = [web.get(path, params={"limit": 1, "offset": offset}).json() for offset in (0, 1, 2)]
+    assert [[row["documentId"] for row in page["rows"]] for page in pages] == [ids[:1], ids[1:], []]
+    assert [[cell["cell"]["documentId"] for cell in page["cells"]] for page in pages] == [ids[:1], ids[1:], []]
+    assert [page["nextOffset"] for page in pages] == [1, None, None]
+    assert [(page["toFill"], page["reviewedDocuments"]) for page in pages] == [(0, found["reviewedDocuments"])] * 3
     assert error_of(web.post(f"{path}/fill", json={"pilot": 0})) == (422, "validation")
 
 

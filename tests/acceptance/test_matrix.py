@@ -15,7 +15,7 @@ from rag.engine import RAGEngine
 from rag.ui import session
 from rag.ui.matrix.decisions import LAST, Decision
 from rag.ui.matrix.form import INITIAL_FIELDS, Initial
-from rag.ui.matrix.selection import CELL, Place, Seen
+from rag.ui.matrix.selection import CELL, PAGE_ROWS, Place, Seen
 from tests import pdfs
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -347,11 +347,58 @@ def test_saving_the_form_keeps_what_it_did_not_show_and_what_was_added_meanwhile
     engine.matrices.edit(matrix.id, {"document_ids": [facts_pdf.id, locked.id, joined.id], "fields": fields})
     chosen.set_value([facts_pdf.id, new.id]).run()
     press(app, "Save")
+    assert "Somebody else has edited the matrix meanwhile" in texts(app)
+    assert "Crew" in texts(app)
+    assert len(engine.matrices.get(matrix.id).documents) == 3  # nothing is saved yet
+    press(app, "Save")  # having read it
     engine.documents.restore([trashed.id])
     filled = engine.matrices.get(matrix.id)
     assert [one.name for one in filled.documents] == ["facts.pdf", "joined.pdf", "new.pdf", "trashed.pdf"]
     assert [field.name for field in filled.matrix.fields] == ["Ships", "Quasar", "Crew"]
     assert len([cell for cell in filled.cells if cell.cell.lineage_id == trashed.lineage_id]) == 2
+
+
+def test_a_field_is_as_the_one_wrote_it_who_edited_it(app: AppTest, engine: RAGEngine) -> None:
+    matrix = facts(engine)
+    opened(app)
+    press(app, "Edit")
+    ships, quasar = matrix.fields
+    theirs = [quasar.model_copy(update={"instruction": "As they say."}), ships.model_copy(update={"unit": "boats"})]
+    engine.matrices.edit(matrix.id, {"fields": theirs})
+    # What an edit of the table leads to: the browser's edits cannot be made here.
+    app.session_state[INITIAL_FIELDS] = Initial(9, (ships.model_copy(update={"instruction": "As I say."}), quasar))
+    app.run()
+    press(app, "Save")
+    assert "Quasar, Ships" in texts(app)
+    press(app, "Save")
+    fields = engine.store.matrices.get(matrix.id).fields
+    assert [(one.name, one.instruction, one.unit) for one in fields] == [
+        ("Ships", "As I say.", None),
+        ("Quasar", "As they say.", None),
+    ]
+
+
+def test_a_long_matrix_is_shown_page_by_page(app: AppTest, engine: RAGEngine) -> None:
+    index = engine.documents.list()[0].index_id
+    for number in range(PAGE_ROWS):
+        kind, sha256 = "application/pdf", str(number)
+        engine.store.documents.add(
+            index, document_id=uuid.uuid4(), name=f"{number}.pdf", mime_type=kind, sha256=sha256, size=1
+        )
+    matrix = facts(engine)
+    opened(app)
+    last = engine.matrices.get(matrix.id).documents[-1]
+    assert [row["name"] for row in data(app)["rows"]][:2] == ["facts.pdf", "0.pdf"]
+    assert "Documents 1 to 50 of 51" in texts(app)
+    press(app, "Next documents")
+    assert [row["name"] for row in data(app)["rows"]] == [last.name]
+    select(app, engine.matrices.get(matrix.id).documents[0], matrix.fields[0])
+    assert data(app)["rows"][0]["name"] == "facts.pdf"  # the page of the selected cell, as by a key
+    assert len(data(app)["rows"]) == PAGE_ROWS
+    press(app, "Next documents")
+    assert data(app)["selected"] is None
+    press(app, "Previous documents")
+    assert "Documents 1 to 50 of 51" in texts(app)
 
 
 def test_the_fields_of_a_template_replace_only_those_of_the_one_before(app: AppTest, engine: RAGEngine) -> None:

@@ -14,7 +14,18 @@ import pytest
 from rag import errors, worker
 from rag.engine import RAGEngine
 from rag.parsing.pdf.mupdf import pymupdf
-from rag.types import CellValue, FieldDefinition, FieldValue, FilledMatrix, Matrix, SavedCell, ShareRequest, ShownCell
+from rag.types import (
+    CellReview,
+    CellValue,
+    FieldDefinition,
+    FieldValue,
+    FilledMatrix,
+    Matrix,
+    MatrixCell,
+    SavedCell,
+    ShareRequest,
+    ShownCell,
+)
 from tests import pdfs
 
 SHIPS = "How many ships did the harbour handle in 2019?"
@@ -25,6 +36,7 @@ PRICE = "What does the xylophone quasar cost?"
 FIELDS = [NUMBER, WHETHER, PRICE]
 NORTH = ["The harbour handled 4,812 ships in 2019.", "The harbour was dredged in 2019."]
 SOUTH = ["The harbour handled 977 ships in 2019.", "The harbour was not dredged in 2019."]
+NOW = dt.datetime(2026, 3, 9, 8, 5, tzinfo=dt.UTC)
 LATER = ["The harbour handled 5,103 ships in 2019.", "The harbour was dredged in 2019."]
 
 
@@ -211,6 +223,70 @@ def test_values_that_should_agree_are_marked_where_they_do_not(engine: RAGEngine
     assert [at(engine.matrices.get(found.matrix.id), row, 0).conflict for row in (0, 1)] == [None, None]
 
 
+def test_how_far_documents_are_is_counted_as_their_cells_tell(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
+    """The database counts without loading cells, so that a matrix of 500 documents opens; both must mean the same."""
+    states = ["found", "not_stated", "conflict", "failed"]
+    names = [f"{state} {share}" for state in states for share in (0.9, 0.3, None)]
+    fields = [{"name": name, "type": "number", "required": "0.9" in name} for name in names]
+    agreeing = [{"name": name, "type": "number", "shouldAgree": True} for name in ("same", "other", "settled")]
+    matrix = create(engine, ids, [*fields, *agreeing, NUMBER, {"name": "empty"}])
+    engine.matrices.cancel(matrix.id)
+    later = add(engine, LATER, "north.pdf", replaces=ids[0])  # for the first document to have had another value
+
+    def fill(document_id: uuid.UUID, *, after: int) -> None:
+        document, values = engine.documents.get(document_id), []
+        for field in matrix.fields[:-1]:
+            state, _, share = field.name.partition(" ") if " " in field.name else ("found", "", "0.9")
+            value = {"other": document.version + float(document_id == ids[1]) * 5, "Ships": document.version}
+            found = {"state": state, "value": value.get(field.name, 1.0), "words": str(value.get(field.name, 1.0))}
+            place = {"lineage_id": document.lineage_id, "field_id": field.id, "document_id": document.id}
+            times = {"filled_at": NOW + dt.timedelta(days=after), "version": document.version}
+            confidence = None if share == "None" else float(share)
+            cell = {**found, **place, **times, "sha256": document.sha256, "confidence": confidence}
+            values.append((field, MatrixCell.model_validate(cell)))
+        assert len(engine.store.matrices.put(matrix.id, values)) == len(values)
+
+    def decide(*, after: int) -> None:
+        for row, document in enumerate(engine.matrices.get(matrix.id).documents):
+            for number, field in enumerate(matrix.fields[:-2]):
+                state = [None, "accepted", "corrected", "rejected"][(row + number) % 4]
+                value = {"value": 9.0, "words": "9"} if state == "corrected" else {}
+                assert document.lineage_id
+                assert field.id
+                if state:
+                    made = {"reviewed_at": NOW + dt.timedelta(days=after), "sha256": document.sha256}
+                    decision = CellReview.model_validate({**value, **made, "state": state})
+                    engine.store.matrices.review(matrix.id, document.lineage_id, field.id, decision, seen_at=None)
+
+    def check() -> FilledMatrix:
+        found = engine.matrices.get(matrix.id)
+        assert engine.matrices.progress(matrix.id).rows == found.rows
+        for document, row in zip(found.documents, found.rows, strict=True):
+            cells = [cell for field in matrix.fields if (cell := found.at(document, field))]
+            is_current = [not cell.is_stale and cell.cell.state != "failed" for cell in cells]
+            has_value = [cell.shown is not None for cell in cells]
+            to_review = {cell.cell.field_id for cell in cells if cell.needs_review}
+            counted = (row.filled, row.up_to_date, row.found, {*row.to_review})
+            assert counted == (len(cells), sum(is_current), sum(has_value), to_review)
+        return found
+
+    check()
+    fill(ids[0], after=0)
+    fill(ids[1], after=0)
+    assert check().to_fill == 2 * len(matrix.fields) - sum(row.up_to_date for row in check().rows)
+    decide(after=1)
+    assert {len(row.to_review) for row in check().rows} != {0}
+    fill(later, after=2)
+    changed = check()
+    assert {message.partition(" (")[0] for message in changed.conflicts.values()} == {
+        "Before it changed",
+        "Differs from the others",
+    }
+    outdated = as_asked(changed.matrix.fields, **{"found 0.9": {"instruction": "Another"}})
+    engine.matrices.edit(matrix.id, {"fields": outdated})
+    assert check().to_fill > changed.to_fill
+
+
 # --- changes ---
 
 
@@ -292,6 +368,19 @@ def test_only_fields_that_mean_something_else_are_filled_again(engine: RAGEngine
     times = [[at(one, row, column).cell.filled_at for row in (0, 1)] for column in (0, 1) for one in (before, after)]
     assert times[2] == times[3]
     assert all(new > old for old, new in zip(*times[:2], strict=True))
+
+
+def test_an_edit_of_what_somebody_else_edited_since_is_refused(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
+    matrix = create(engine, ids[:1], [NUMBER], follows={"indexName": "default"})
+    engine.matrices.edit(matrix.id, {"fields": [NUMBER, WHETHER]})
+    with pytest.raises(errors.ConflictError):
+        engine.matrices.edit(matrix.id, {"fields": [NUMBER, PRICE], "seenAt": matrix.edited_at})
+    seen = engine.store.matrices.get(matrix.id)
+    assert [field.name for field in seen.fields] == ["Ships", "Dredged"]
+    late = engine.documents.add(pages_of(LATER), "late.pdf")
+    assert len(refill(engine, matrix.id).documents) == 2  # which is no edit
+    edited = engine.matrices.edit(matrix.id, {"name": "Ports", "seenAt": seen.edited_at})
+    assert (edited.name, edited.lineage_ids[1:]) == ("Ports", (engine.documents.get(late.id).lineage_id,))
 
 
 def test_what_is_edited_while_it_is_filled_is_filled_too(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
@@ -589,7 +678,7 @@ def test_a_deleted_matrix_takes_its_values_and_others_see_none(engine: RAGEngine
 
 
 def test_a_decision_outlives_the_version_that_it_was_made_about(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
-    """What a person typed stays if it is purged before the next one is read; what it said, and was quoted of it, goes."""
+    """What a person typed stays if it is purged before the next one is read; what it said, and its quotes, go."""
     found = filled(engine, ids[:1], [NUMBER, "Which port is it?", WHETHER, PRICE])
     quoted = {"citations": [at(found, 0, 0).cell.citations[0].model_dump()], "words": "4,812 ships"}
     review(engine, found, 0, 0, "corrected", value=4900, unit="ships", **quoted)
@@ -618,6 +707,8 @@ def test_a_decision_outlives_the_version_that_it_was_made_about(engine: RAGEngin
     engine.documents.trash([current.id])
     engine.documents.purge([current.id])
     assert engine.store.matrices.cells(found.matrix.id) == []
+    with pytest.raises(errors.PurgedError):
+        create(engine, [current.id])
 
 
 def test_nothing_of_a_purged_version_is_left_in_the_cells_of_a_later_one(
@@ -717,6 +808,16 @@ def test_fields_are_extracted_without_a_matrix(engine: RAGEngine, ids: list[uuid
     unread = engine.documents.add(pages_of(LATER), "late.pdf")
     with pytest.raises(errors.NotFoundError, match=r"late\.pdf"):
         engine.matrices.extract({"documentIds": [unread.id], "fields": FIELDS})
+
+
+def test_a_matrix_is_of_documents_an_extraction_of_the_versions_named(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
+    """What is asked of an older version is not answered from another; a matrix reads the current one anyway."""
+    later = add(engine, LATER, "north.pdf", replaces=ids[0])
+    with pytest.raises(errors.ConflictError, match=str(later)):
+        engine.matrices.extract({"documentIds": ids, "fields": [NUMBER]})
+    (row,) = engine.matrices.extract({"documentIds": [later], "fields": [NUMBER]}).rows
+    assert row.fields["Ships"].value == 5103.0
+    assert [document.id for document in engine.matrices.get(create(engine, ids).id).documents] == [later, ids[1]]
 
 
 def test_a_value_has_no_more_than_what_a_person_gave(engine: RAGEngine, ids: list[uuid.UUID]) -> None:

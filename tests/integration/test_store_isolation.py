@@ -471,7 +471,10 @@ CASES |= {
     "matrices.set_job": lambda w, user: w.db.of(user).matrices.set_job(w.matrix.id, uuid.uuid4()),
     "matrices.delete": lambda w, user: w.db.of(user).matrices.delete(w.matrix.id),
     "matrices.documents": lambda w, user: w.db.of(user).matrices.documents([lineage_of(w.document)]),
+    "matrices.lineages": lambda w, user: w.db.of(user).matrices.lineages([w.document.id]),
+    "matrices.rows": lambda w, user: w.db.of(user).matrices.rows(w.matrix),
     "matrices.cells": lambda w, user: w.db.of(user).matrices.cells(w.matrix.id),
+    "matrices.compared": lambda w, user: w.db.of(user).matrices.compared(w.matrix.id, [SECRET_FIELD]),
     "matrices.put": lambda w, user: w.db.of(user).matrices.put(
         w.matrix.id, [(FIELDS[0], cell_of(w.document, "theirs"))]
     ),
@@ -700,7 +703,7 @@ def test_the_owner_gets_everything(world: World) -> None:
         *("saved_filters.get", "saved_filters.list", "shares.list", "answer_links.list", "audit.list"),
         *("annotations.list", "chunks.page_texts", "chunks.landmarks"),
         *("matrices.list", "matrices.get", "matrices.documents", "matrices.cells", "matrices.open"),
-        "matrices.templates",
+        *("matrices.templates", "matrices.lineages", "matrices.rows", "matrices.compared"),
         *("account.get", "account.storage", "logins.is_open", "logins.list"),
         *("saved_filters.get", "saved_filters.list", "documents.trace"),
         *("conversations.list", "conversations.get", "conversations.messages", "conversations.search"),

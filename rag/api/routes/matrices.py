@@ -10,7 +10,7 @@ from pydantic import Field
 from rag import errors, types
 from rag.api.authentication import Reader, Writer
 from rag.api.limits import ClientIsGone
-from rag.api.responses import attachment
+from rag.api.responses import Limit, Offset, attachment
 from rag.contract import MatrixBody
 
 router = APIRouter(tags=["matrices"])
@@ -104,14 +104,20 @@ def create_matrix(sender: Writer, body: types.MatrixRequest) -> types.Matrix:
 
 
 @router.get("/matrices/{matrix_id}")
-def get_matrix(sender: Reader, matrix_id: uuid.UUID) -> MatrixBody:
-    """Get a matrix with its cells: value, words, places, confidence and review, and whether it is stale."""
-    return MatrixBody.of(sender.engine.matrices.get(matrix_id))
+def get_matrix(sender: Reader, matrix_id: uuid.UUID, limit: Limit = 50, offset: Offset = 0) -> MatrixBody:
+    """Get a matrix with the cells of a page of its documents: value, words, places, confidence, review, staleness."""
+    matrices = sender.engine.matrices
+    filled = matrices.progress(matrix_id)
+    filled = matrices.with_cells(filled, documents=filled.documents[offset : offset + limit])
+    return MatrixBody.of(filled, limit, offset)
 
 
 @router.patch("/matrices/{matrix_id}")
 def edit_matrix(sender: Writer, matrix_id: uuid.UUID, body: types.MatrixEdit) -> types.Matrix:
-    """Change the name, documents, fields or what is followed; only new and changed cells are filled."""
+    """Change the name, documents, fields or what is followed; only new and changed cells are filled.
+
+    `seenAt` is the `editedAt` of the matrix that the caller saw; if it was edited since, the answer is 409.
+    """
     return sender.engine.matrices.edit(matrix_id, body)
 
 
@@ -161,7 +167,7 @@ def export_matrix(
     As ZIP: of each document a PDF of its quoted pages, with the quotes highlighted and the values noted.
     """
     matrices = sender.engine.matrices
-    matrix = matrices.get(matrix_id).matrix
+    matrix = sender.engine.store.matrices.get(matrix_id)
     if format_name == "zip":
         return attachment(f"{matrix.name}.zip", ZIP, matrices.marked_copies(matrix_id))
     content = matrices.export(matrix_id, format_name)

@@ -115,15 +115,50 @@ class Matrices:
         """Delete a matrix with its cells. Raises NotFoundError."""
         self._queries.change("delete", _unknown(matrix_id), id=matrix_id)
 
+    def lineages(self, document_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, uuid.UUID]:
+        """Return the lineages of documents, in the trash or not; those that are not there are left out."""
+        rows = self._queries.all("lineages", document_ids=[*document_ids])
+        return {row["id"]: row["lineage_id"] for row in rows}
+
     def documents(self, lineage_ids: Sequence[uuid.UUID]) -> builtins.list[types.Document]:
-        """Return the current versions of documents that are not in the trash, in the order asked."""
+        """Return the current versions of documents that are not in the trash, without pages, in the order asked."""
         rows = self._queries.all("documents", lineage_ids=[*lineage_ids])
         documents = {row["lineage_id"]: to_document(row) for row in rows}
         return [documents[lineage_id] for lineage_id in lineage_ids if lineage_id in documents]
 
-    def cells(self, matrix_id: uuid.UUID) -> builtins.list[types.SavedCell]:
-        """Return the cells that were filled."""
-        return [types.SavedCell(**row) for row in self._queries.all("cells", id=matrix_id)]
+    def rows(self, matrix: types.Matrix) -> dict[uuid.UUID, types.RowProgress]:
+        """Return how far each document is, by its lineage; those of which nothing is filled are left out.
+
+        Values that contradict others are not among those to review.
+        """
+        required = [field.id for field in matrix.fields if field.required]
+        rows = self._queries.all("rows", id=matrix.id, required_ids=required, sure_confidence=types.SURE_CONFIDENCE)
+        return {row["lineage_id"]: types.RowProgress(**row) for row in rows}
+
+    def cells(
+        self,
+        matrix_id: uuid.UUID,
+        *,
+        lineage_ids: Sequence[uuid.UUID] | None = None,
+        field_ids: Sequence[uuid.UUID | None] | None = None,
+        in_brief: bool = False,
+    ) -> builtins.list[types.SavedCell]:
+        """Return the cells that were filled, of all documents and fields or some.
+
+        `in_brief` with the page of the first quote only, without boxes, other values, pages read and `previous`.
+        """
+        rows = self._queries.all(
+            "cells",
+            id=matrix_id,
+            lineage_ids=None if lineage_ids is None else [*lineage_ids],
+            field_ids=None if field_ids is None else [*field_ids],
+            in_brief=in_brief,
+        )
+        return [types.SavedCell(**row) for row in rows]
+
+    def compared(self, matrix_id: uuid.UUID, field_ids: Sequence[uuid.UUID | None]) -> builtins.list[types.SavedCell]:
+        """Return the cells of fields, and those with a value from before, without citations and pages."""
+        return [types.SavedCell(**row) for row in self._queries.all("compared", id=matrix_id, field_ids=[*field_ids])]
 
     def put(
         self, matrix_id: uuid.UUID, values: Sequence[tuple[types.FieldDefinition, types.MatrixCell]]

@@ -61,11 +61,8 @@ LIMIT 1;
 SELECT * FROM documents d WHERE user_id = :user_id AND id = :document_id AND in_sight(d.index_id, d.deleted_at, :within, :with_trash);
 
 -- name: list
--- Without `pages`, which can be thousands per document. Documents without the sort key come last.
-SELECT user_id, id, index_id, name, mime_type, sha256, size, source, shown_source, title, status, progress_done, progress_total, error,
-       error_code, page_count, failed_pages, line_count, chunk_count, language, created_at, indexed_at, deleted_at, vector_count,
-       pictures_waiting, completeness, note, container_id, lineage_id, version, superseded_by, author, dated, given_title,
-       given_author, given_date, subject, given_subject, tags, disabled, parts, stage_started_at, stage_started_with, retry_after
+-- Documents without the sort key come last.
+SELECT {document_columns}
 FROM {documents_listed} d
 CROSS JOIN LATERAL (
     SELECT CASE :order_by

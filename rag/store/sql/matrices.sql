@@ -53,15 +53,54 @@ RETURNING m.id;
 -- name: delete
 DELETE FROM matrices WHERE user_id = :user_id AND id = :id RETURNING id;
 
+-- name: lineages
+SELECT id, lineage_id FROM documents WHERE user_id = :user_id AND id = ANY (:document_ids::uuid[]);
+
 -- name: documents
 -- The current version of each document.
-SELECT * FROM documents
-WHERE user_id = :user_id AND lineage_id = ANY (:lineage_ids::uuid[]) AND superseded_by IS NULL AND deleted_at IS NULL;
+SELECT {document_columns}
+FROM documents d
+WHERE d.user_id = :user_id AND d.lineage_id = ANY (:lineage_ids::uuid[]) AND d.superseded_by IS NULL AND d.deleted_at IS NULL;
 
 -- name: cells
-SELECT cell, previous, review, is_outdated FROM field_cells
+-- In brief without what the table does not show: boxes, other values, pages read, and the value of the content before.
+SELECT CASE WHEN :in_brief THEN jsonb_set(cell - ARRAY['alternatives', 'pages_read'], '{citations}',
+                                          jsonb_path_query_array(cell, '$.citations[0]') #- '{0,regions}')
+            ELSE cell END AS cell,
+       CASE WHEN NOT :in_brief THEN previous END AS previous, review, is_outdated
+FROM field_cells
 WHERE user_id = :user_id AND matrix_id = :id
+  AND (:lineage_ids::uuid[] IS NULL OR lineage_id = ANY (:lineage_ids::uuid[]))
+  AND (:field_ids::uuid[] IS NULL OR field_id = ANY (:field_ids::uuid[]))
 ORDER BY lineage_id, field_id;
+
+-- name: compared
+-- Cells of fields of which documents are compared, and cells with a value from before, without what is not compared.
+SELECT c.cell - omitted.keys AS cell, c.previous - omitted.keys AS previous, c.review - omitted.keys AS review, c.is_outdated
+FROM field_cells c CROSS JOIN (SELECT ARRAY['citations', 'alternatives', 'pages_read'] AS keys) AS omitted
+WHERE c.user_id = :user_id AND c.matrix_id = :id AND (c.field_id = ANY (:field_ids::uuid[]) OR c.previous IS NOT NULL);
+
+-- name: rows
+-- Of each document, how many fields are filled, up to date, and have a value, and which a person should look at, as
+-- `ShownCell` tells of each cell; but for conflicts, which are not stored.
+SELECT r.lineage_id, count(*) AS filled, count(*) FILTER (WHERE r.is_current) AS up_to_date, count(*) FILTER (WHERE r.has_value) AS found,
+       coalesce(array_agg(r.field_id) FILTER (WHERE r.needs_review), '{}') AS to_review
+FROM (
+    SELECT c.lineage_id, c.field_id, s.state <> 'failed' AND NOT c.is_outdated AND c.sha256 = d.sha256 AS is_current,
+           c.review ->> 'state' = 'corrected' IS TRUE
+           OR s.state IN ('found', 'conflict') AND NOT (s.is_reviewed AND c.review ->> 'state' = 'rejected') AS has_value,
+           NOT s.is_reviewed AND (
+               c.review IS NOT NULL OR s.state NOT IN ('found', 'not_stated') OR s.confidence < :sure_confidence
+               OR s.state = 'not_stated' AND c.field_id = ANY (:required_ids::uuid[])) AS needs_review
+    FROM field_cells c
+    JOIN documents d ON d.user_id = :user_id AND d.lineage_id = c.lineage_id AND d.superseded_by IS NULL AND d.deleted_at IS NULL
+    CROSS JOIN LATERAL (
+        SELECT c.cell ->> 'state' AS state, coalesce((c.cell ->> 'confidence')::float8, 0) AS confidence,
+               coalesce((c.review ->> 'reviewed_at')::timestamptz >= (c.cell ->> 'filled_at')::timestamptz, false) AS is_reviewed
+    ) AS s
+    WHERE c.user_id = :user_id AND c.matrix_id = :id
+) AS r
+GROUP BY r.lineage_id;
 
 -- name: lock
 -- Its definitions stay until the end of the transaction.

@@ -47,6 +47,14 @@ EXISTS (
     WHERE c.user_id = :user_id AND c.lineage_id = d.lineage_id AND c.superseded_by IS NULL AND c.version < d.version
 )
 
+-- name: document_columns
+-- Of the documents `d` in a list, all that is shown but `pages`, which can be thousands per document.
+d.user_id, d.id, d.index_id, d.name, d.mime_type, d.sha256, d.size, d.source, d.shown_source, d.title, d.status, d.progress_done,
+d.progress_total, d.error, d.error_code, d.page_count, d.failed_pages, d.line_count, d.chunk_count, d.language, d.created_at, d.indexed_at,
+d.deleted_at, d.vector_count, d.pictures_waiting, d.completeness, d.note, d.container_id, d.lineage_id, d.version, d.superseded_by, d.author,
+d.dated, d.given_title, d.given_author, d.given_date, d.subject, d.given_subject, d.tags, d.disabled, d.parts, d.stage_started_at,
+d.stage_started_with, d.retry_after
+
 -- name: documents_listed
 -- The documents in a list. Of the versions of a document these are the current one and those that will replace it; in the
 -- trash, older ones only if they were deleted on their own. `search` is looked for in names, titles, authors and tags.

@@ -12,12 +12,8 @@ ORDER BY d.number DESC
 LIMIT 1;
 
 -- name: list
--- All versions of the documents that have these among their versions, without `pages`.
-SELECT d.user_id, d.id, d.index_id, d.name, d.mime_type, d.sha256, d.size, d.source, d.shown_source, d.title, d.status,
-       d.progress_done, d.progress_total, d.error, d.error_code, d.page_count, d.failed_pages, d.line_count, d.chunk_count,
-       d.language, d.created_at, d.indexed_at, d.deleted_at, d.vector_count, d.pictures_waiting, d.completeness, d.note,
-       d.container_id, d.lineage_id, d.version, d.superseded_by, d.author, d.dated, d.given_title, d.given_author,
-       d.given_date, d.tags, d.disabled, d.parts, d.stage_started_at, d.stage_started_with
+-- All versions of the documents that have these among their versions.
+SELECT {document_columns}
 FROM documents o JOIN documents d ON d.user_id = o.user_id AND d.lineage_id = o.lineage_id
 WHERE o.user_id = :user_id AND o.id = ANY (:ids::uuid[])
   AND in_sight(o.index_id, o.deleted_at, :within, :with_trash) AND in_sight(d.index_id, d.deleted_at, :within, :with_trash)

@@ -1,33 +1,38 @@
 """Differences between two documents of a matrix, and a chart of a numeric field."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from rag import types
 from rag.answering import field_values
+from rag.ui import session
 from rag.ui.formatting import decimal, distinct, plural
 from rag.ui.language import _
-from rag.ui.matrix.selection import Place, cells
+from rag.ui.matrix.selection import Place
 from rag.ui.matrix.values import NUMERIC, value_text
-
-Values = dict[Place, types.CellValue]
 
 
 def show_comparison(filled: types.FilledMatrix) -> None:
     """Show a chart of a numeric field, if there is one, and what differs between two documents."""
-    values = {cell.place: cell.shown.shown for cell in cells(filled) if cell.shown and cell.shown.shown}
     numeric = [field for field in filled.matrix.fields if field.type in NUMERIC]
     if numeric:
-        _chart(filled, numeric, values)
+        _chart(filled, numeric)
     if len(filled.documents) > 1:
-        _differences(filled, values)
+        _differences(filled)
     if not numeric and len(filled.documents) < 2:
         st.caption(_("There is nothing to compare: a chart needs a number, differences need two documents."))
 
 
-def _chart(filled: types.FilledMatrix, numeric: Sequence[types.FieldDefinition], values: Values) -> None:
+def _values(filled: types.FilledMatrix, **part: Any) -> dict[Place, types.CellValue]:
+    """Return the values of some documents or fields that count."""
+    cells = session.own_engine().matrices.with_cells(filled, **part).cells
+    return {Place(one.cell.lineage_id, one.cell.field_id): one.shown for one in cells if one.shown}
+
+
+def _chart(filled: types.FilledMatrix, numeric: Sequence[types.FieldDefinition]) -> None:
     """Show the values of a field by document, or over a date or period; only those in the field's most common unit."""
     times = [field for field in filled.matrix.fields if field.type in ("date", "period")]
     with st.container(horizontal=True):
@@ -36,6 +41,7 @@ def _chart(filled: types.FilledMatrix, numeric: Sequence[types.FieldDefinition],
             _("By"), [None, *times], format_func=lambda one: one.name if one else _("Document"), key="matrix-chart-axis"
         )
     names = distinct({document.lineage_id or document.id: document.name for document in filled.documents})
+    values = _values(filled, fields=[field, axis] if axis else [field])
     points = []
     for document in filled.documents:
         lineage = document.lineage_id or document.id
@@ -71,7 +77,7 @@ def _last_day(value: types.CellValue) -> str | None:
     return None if text.startswith("P") else text.rpartition("/")[2]
 
 
-def _differences(filled: types.FilledMatrix, values: Values) -> None:
+def _differences(filled: types.FilledMatrix) -> None:
     """Show the fields in which two documents differ, and by how much."""
     names = distinct({document.lineage_id or document.id: document.name for document in filled.documents})
     ids = list(names)
@@ -79,6 +85,9 @@ def _differences(filled: types.FilledMatrix, values: Values) -> None:
         first = st.selectbox(_("Differences between"), ids, format_func=names.__getitem__, key="matrix-first")
         others = [lineage for lineage in ids if lineage != first]
         second = st.selectbox(_("and"), others, format_func=names.__getitem__, key="matrix-second")
+    values = _values(
+        filled, documents=[one for one in filled.documents if (one.lineage_id or one.id) in (first, second)]
+    )
     rows, equal = [], 0
     for field in filled.matrix.fields:
         one, other = (values.get(Place(lineage, field.id)) for lineage in (first, second))

@@ -1,6 +1,5 @@
 """The form in which a person corrects a value, with a field for its type, or by words selected on the page."""
 
-import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -28,7 +27,7 @@ COLUMN_FIELDS: dict[types.ColumnType, Any] = {
 }
 
 
-def show_correction(matrix_id: uuid.UUID, selected: Selected) -> None:
+def show_correction(filled: types.FilledMatrix, selected: Selected) -> None:
     """Show the form; what is saved is read as the field's type by the engine."""
     field, shown = selected.field, selected.shown
     words: types.CellCitation | None = st.session_state.get(WORDS)
@@ -46,14 +45,14 @@ def show_correction(matrix_id: uuid.UUID, selected: Selected) -> None:
             is_saved = st.form_submit_button(_("Save"), type="primary", icon=":material/check:")
             is_left = st.form_submit_button(_("Cancel"))
     focus_field(".st-key-matrix-correction :is(input, [data-testid='stButtonGroup'] button)")
-    show_notice(matrix_id, selected.place)
+    show_notice(filled.matrix.id, selected.place)
     if is_left:
         leave_correction()
         st.rerun()
     if is_saved:
         opened: Correction = st.session_state[CORRECTED]
         st.session_state[CORRECTED] = Correction(selected.place, selected.seen)  # which is seen if this is not saved
-        decide(matrix_id, selected.place, "corrected", opened.seen, _request(field, text, unit, before, words))
+        decide(filled, selected.place, "corrected", opened.seen, _request(field, text, unit, before, words))
         st.rerun()
 
 

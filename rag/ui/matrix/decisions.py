@@ -48,7 +48,7 @@ class Decision(NamedTuple):
     seen: Seen
 
 
-def act(matrix_id: uuid.UUID, place: Place, action: str, seen: Seen) -> None:
+def act(filled: types.FilledMatrix, place: Place, action: str, seen: Seen) -> None:
     """Do what a key or button says: accept, correct, reject, undo or leave the correction.
 
     With nothing to undo here, the last decision about the matrix is undone.
@@ -57,16 +57,16 @@ def act(matrix_id: uuid.UUID, place: Place, action: str, seen: Seen) -> None:
     if action == "correct":
         st.session_state[CORRECTED] = Correction(place, seen)
     elif action in STATES:
-        decide(matrix_id, place, STATES[action], seen)
+        decide(filled, place, STATES[action], seen)
     elif action == "undo":
         last: Decision | None = st.session_state.get(LAST)
-        if seen.seen_at is None and last is not None and last.matrix_id == matrix_id:
+        if seen.seen_at is None and last is not None and last.matrix_id == filled.matrix.id:
             place, seen = last.place, last.seen
             st.session_state[CELL] = place
         if last is not None and last.place == place:
             del st.session_state[LAST]
         if seen.seen_at is not None:
-            decide(matrix_id, place, None, seen)
+            decide(filled, place, None, seen)
 
 
 def move(filled: types.FilledMatrix, step: int) -> None:
@@ -76,7 +76,7 @@ def move(filled: types.FilledMatrix, step: int) -> None:
 
 
 def decide(
-    matrix_id: uuid.UUID,
+    filled: types.FilledMatrix,
     place: Place,
     state: types.ReviewState | None,
     seen: Seen,
@@ -86,7 +86,7 @@ def decide(
 
     If the cell is not as it was `seen`, or the value is not of the field's type, that is said and nothing changes.
     """
-    matrices = session.own_engine().matrices
+    matrix_id, matrices = filled.matrix.id, session.own_engine().matrices
     request = {**(value or {}), "state": state, **seen._asdict()}
     with error_boundary():
         try:
@@ -97,7 +97,7 @@ def decide(
         leave_correction()
         if saved.review is not None:
             st.session_state[LAST] = Decision(matrix_id, place, Seen(saved.review.reviewed_at.isoformat()))
-            select_next(matrices.get(matrix_id), 1)
+            select_next(filled, 1)
 
 
 def is_correcting(selected: Selected | None) -> bool:

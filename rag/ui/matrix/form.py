@@ -24,6 +24,8 @@ INITIAL_FIELDS = "matrix-fields"
 """Session key of the `Initial` fields of the open form."""
 BEFORE = "matrix-before"
 """Session key of the `FilledMatrix` being edited, as it was when the form was opened."""
+SEEN = "matrix-seen-at"
+"""Session key of when the matrix being edited was edited last, as far as the user was told."""
 TEMPLATE = "matrix-template-taken"
 """Session key of the template whose fields were added last."""
 
@@ -43,7 +45,7 @@ def is_open() -> bool:
 def open_form(to: str | uuid.UUID | None) -> None:
     """Open the form for a new matrix (`NEW`) or an existing one; None closes it."""
     st.session_state[OPEN] = to
-    for key in (INITIAL_DOCUMENTS, BEFORE, TEMPLATE):
+    for key in (INITIAL_DOCUMENTS, BEFORE, SEEN, TEMPLATE):
         st.session_state.pop(key, None)
     begin_with(())
 
@@ -70,7 +72,7 @@ def show_form() -> None:
     """Show the form of a new matrix, or of the one being edited."""
     engine, opened = session.own_engine(), st.session_state[OPEN]
     if opened != NEW and BEFORE not in st.session_state:
-        st.session_state[BEFORE] = engine.matrices.get(opened)
+        st.session_state[BEFORE] = engine.matrices.progress(opened)
     filled: types.FilledMatrix | None = st.session_state.get(BEFORE)
     collection = types.DEFAULT_INDEX if session.engine().is_shared else session.collection()
     documents = _documents(filled, collection)
@@ -211,17 +213,43 @@ def _save(
         if filled is None:
             named = {**request, "name": request["name"] or _("Matrix")}
             st.session_state[MATRIX] = matrices.create({**named, "fields": [one.model_dump() for one in fields]}).id
-        else:
-            matrices.edit(filled.matrix.id, _changes(filled, request, fields))
+        elif not _save_changes(filled, request, fields):
+            return
         open_form(None)
         st.rerun()
 
 
-def _changes(
+def _save_changes(
     before: types.FilledMatrix, request: Mapping[str, Any], fields: Sequence[types.FieldDefinition]
+) -> bool:
+    """Save what the user changed; if somebody else edited the matrix meanwhile, say what, and save it the next time."""
+    matrices = session.own_engine().matrices
+    now = matrices.progress(before.matrix.id)
+    changes = _changes(before, now, request, fields)
+    try:
+        matrices.edit(before.matrix.id, {**changes, "seen_at": st.session_state.get(SEEN, before.matrix.edited_at)})
+    except errors.ConflictError as error:
+        st.session_state[SEEN] = now.matrix.edited_at
+        old, new = ({field.id: field for field in one.matrix.fields} for one in (before, now))
+        edited = dict.fromkeys(one.name for one in (*new.values(), *old.values()) if old.get(one.id) != new.get(one.id))
+        text = translate_error(error)
+        if edited:
+            names = ", ".join(edited)
+            text += " " + _(
+                "Edited there: {names}. A field that both of you edited will be as you wrote it.", names=names
+            )
+        st.warning(escape(text), icon=":material/group:")
+        return False
+    return True
+
+
+def _changes(
+    before: types.FilledMatrix,
+    now: types.FilledMatrix,
+    request: Mapping[str, Any],
+    fields: Sequence[types.FieldDefinition],
 ) -> dict[str, Any]:
-    """Return what the user changed, for the matrix as it is now: documents and fields may have been added."""
-    now = session.own_engine().matrices.get(before.matrix.id)
+    """Return what the user changed, for the matrix as it is now: others may have edited it, and documents joined."""
     follows, ids = before.matrix.follows, [document.id for document in before.documents]
     old = {
         "name": before.matrix.name,
@@ -234,8 +262,10 @@ def _changes(
         removed = {one.lineage_id for one in before.documents if one.id not in chosen}
         kept = [one.id for one in now.documents if one.lineage_id not in removed]
         changes["document_ids"] = [*kept, *(one for one in chosen if one not in ids)]
-    if fields_of_rows(map(row_of, before.matrix.fields)) != [*fields]:
-        known = {field.id for field in before.matrix.fields}
+    shown = fields_of_rows(map(row_of, before.matrix.fields))
+    if shown != [*fields]:
+        theirs, known = {field.id: field for field in now.matrix.fields}, {field.id for field in shown}
+        merged = [theirs.get(field.id) if field in shown else field for field in fields]  # None: deleted by others
         added = [field for field in now.matrix.fields if field.id not in known]
-        changes["fields"] = [field.model_dump() for field in (*fields, *added)]
+        changes["fields"] = [field.model_dump() for field in (*merged, *added) if field]
     return changes

@@ -15,8 +15,18 @@ from rag.ui.matrix import form
 from rag.ui.matrix.comparison import show_comparison
 from rag.ui.matrix.progress import review_progress, show_progress
 from rag.ui.matrix.review import show_review
-from rag.ui.matrix.selection import CELL, MATRIX, Selected, chosen_matrix, selected_cell
-from rag.ui.matrix.table import ONLY_TO_REVIEW, show_table
+from rag.ui.matrix.selection import (
+    CELL,
+    FIRST,
+    MATRIX,
+    ONLY_TO_REVIEW,
+    Selected,
+    Window,
+    chosen_matrix,
+    selected_cell,
+    visible_rows,
+)
+from rag.ui.matrix.table import show_table
 from rag.ui.page_frame import empty_state, error_boundary
 from rag.ui.translated_messages import translate_message
 
@@ -39,12 +49,14 @@ def show() -> None:
         text = _("Fill a table with facts from many documents, each with the words that it stands on.")
         empty_state("table", _("No matrix yet"), text)
         return
-    view = st.session_state.get("matrix-view", TABLE)
-    selected = selected_cell(filled) if view == TABLE else None
+    window, selected = visible_rows(filled), None
+    if st.session_state.get("matrix-view", TABLE) == TABLE:
+        filled = session.own_engine().matrices.with_cells(filled, documents=window.documents, in_brief=True)
+        selected = selected_cell(filled)
     # Always two columns, so that the table stays in place.
     left, right = st.columns([6, 5] if selected else [99, 1], gap="medium")
     with left:
-        _matrix(names, filled, selected)
+        _matrix(names, filled, window, selected)
         if selected:
             resizable_columns("matrix", up=str(selected.place))
     if selected:
@@ -52,7 +64,7 @@ def show() -> None:
             show_review(filled, selected)
 
 
-def _matrix(names: dict[uuid.UUID, str], filled: types.FilledMatrix, selected: Selected | None) -> None:
+def _matrix(names: dict[uuid.UUID, str], filled: types.FilledMatrix, window: Window, selected: Selected | None) -> None:
     with st.container():  # keeps elements below in place when the state changes
         _choice(names, filled.matrix)
         show_progress(filled)
@@ -73,7 +85,7 @@ def _matrix(names: dict[uuid.UUID, str], filled: types.FilledMatrix, selected: S
         if view == COMPARISON:
             show_comparison(filled)
         else:
-            show_table(filled, selected)
+            show_table(filled, window, selected)
             st.caption(_("Click a value to see its words on the page. {legend}", legend=_(LEGEND)))
     _actions(filled)
 
@@ -86,7 +98,8 @@ def _choice(names: dict[uuid.UUID, str], matrix: types.Matrix) -> None:
 
     def choose() -> None:
         st.session_state[MATRIX] = st.session_state[key]
-        st.session_state.pop(CELL, None)
+        for key_of_cell in (CELL, FIRST):
+            st.session_state.pop(key_of_cell, None)
 
     st.selectbox(
         _("Matrix"),
@@ -107,9 +120,9 @@ def _actions(filled: types.FilledMatrix) -> None:
             export = functools.partial(matrices.export, matrix.id, format_name)
             _download(matrix.id, label, export, f"{matrix.name}.{format_name}", types.MATRIX_FILES[format_name])
         copies = functools.partial(matrices.marked_copies, matrix.id)
-        is_quoted = any(one.shown and one.shown.citations for one in filled.cells)
+        is_found = any(row.found for row in filled.rows)
         _download(
-            matrix.id, _("Marked copies"), copies, f"{matrix.name}.zip", "application/zip", is_disabled=not is_quoted
+            matrix.id, _("Marked copies"), copies, f"{matrix.name}.zip", "application/zip", is_disabled=not is_found
         )
         with st.popover(_("Delete"), icon=":material/delete:"):
             st.text(_("The values and their reviews will be deleted. The documents stay."))

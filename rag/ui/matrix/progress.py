@@ -10,7 +10,6 @@ from rag import types
 from rag.ui import session
 from rag.ui.formatting import decimal, escape, n_documents, plural
 from rag.ui.language import _
-from rag.ui.matrix.selection import cells, to_review
 from rag.ui.page_frame import error_boundary
 from rag.ui.translated_messages import translate_message
 
@@ -54,7 +53,7 @@ def review_progress(filled: types.FilledMatrix) -> str:
         done=decimal(filled.reviewed_documents),
         documents=n_documents(len(filled.documents)),
     )
-    count = len(to_review(filled))
+    count = filled.to_review
     left = plural(count, "{count} value to review", "{count} values to review")
     return f"{reviewed} · {left}" if count else reviewed
 
@@ -103,13 +102,12 @@ def _reading(matrix_id: uuid.UUID, document_ids: Sequence[uuid.UUID]) -> None:
 
 def _pilot(filled: types.FilledMatrix, count: int) -> None:
     """Show what the pilot found and cost, what all documents will take, and the button that fills them."""
-    pilot = {document.lineage_id for document in filled.documents[:count]}
-    rows = [cell.shown for cell in cells(filled) if cell.shown and cell.document.lineage_id in pilot]
+    rows = filled.rows[:count]
     found = _(
         "{found} of {values} found, {open} to review.",
-        found=decimal(sum(cell.shown is not None for cell in rows)),
-        values=plural(len(rows), "{count} value", "{count} values"),
-        open=decimal(sum(cell.needs_review for cell in rows)),
+        found=decimal(sum(row.found for row in rows)),
+        values=plural(sum(row.filled for row in rows), "{count} value", "{count} values"),
+        open=decimal(sum(len(row.to_review) for row in rows)),
     )
     pilot_of = _("Pilot: {pilot} of {documents}.", pilot=decimal(count), documents=n_documents(len(filled.documents)))
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="matrix-pilot"):
@@ -128,8 +126,7 @@ def _cost(filled: types.FilledMatrix) -> str:
         return ""
     usage = types.Usage.model_validate(result["usage"])
     spent = _amount(usage.input_tokens + usage.output_tokens, usage.cost_usd, job.finished_at - job.started_at)
-    left = len(cells(filled)) - len(filled.cells)
-    share = left / count
+    share = sum(len(filled.matrix.fields) - row.filled for row in filled.rows) / count
     cost = None if usage.cost_usd is None else usage.cost_usd * share
     tokens = round((usage.input_tokens + usage.output_tokens) * share)
     needed = _amount(tokens, cost, (job.finished_at - job.started_at) * share)

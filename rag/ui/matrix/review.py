@@ -1,7 +1,6 @@
 """Review of the selected cell: its value and what it stands on, the page with its words, and a person's decision."""
 
 import functools
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ from rag.ui.formatting import escape, local_time, percent
 from rag.ui.language import N_, _
 from rag.ui.matrix import decisions
 from rag.ui.matrix.correction import show_correction
-from rag.ui.matrix.selection import Place, Selected, to_review
+from rag.ui.matrix.selection import Place, Selected
 from rag.ui.matrix.values import REVIEWED, citation_page, value_text
 from rag.ui.page_frame import error_boundary
 from rag.ui.translated_messages import translate_message
@@ -59,7 +58,7 @@ def show_review(filled: types.FilledMatrix, selected: Selected) -> None:
         _finding(filled, selected)
         _quotes(selected, citations)
         if decisions.is_correcting(selected):
-            show_correction(filled.matrix.id, selected)
+            show_correction(filled, selected)
         else:
             decisions.show_notice(filled.matrix.id, selected.place)
             _buttons(filled, selected)
@@ -107,7 +106,7 @@ def _finding(filled: types.FilledMatrix, selected: Selected) -> None:
         for number, other in enumerate(cell.alternatives):
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.text(f"≠ {value_text(selected.field, other)}", width="stretch")
-                take = functools.partial(_take, filled.matrix.id, selected, other)
+                take = functools.partial(_take, filled, selected, other)
                 st.button(_("Take this one"), key=f"matrix-take-{number}", on_click=take)
     if shown.conflict:
         st.warning(escape(translate_message(shown.conflict)), icon=":material/difference:")
@@ -151,9 +150,9 @@ def _ranges(pages: Sequence[int]) -> str:
     return ", ".join(str(first) if first == last else f"{first}–{last}" for first, last in runs) or "–"
 
 
-def _take(matrix_id: uuid.UUID, selected: Selected, value: types.CellValue) -> None:
+def _take(filled: types.FilledMatrix, selected: Selected, value: types.CellValue) -> None:
     """Decide a conflict for one of its values."""
-    decisions.decide(matrix_id, selected.place, "corrected", selected.seen, value.model_dump())
+    decisions.decide(filled, selected.place, "corrected", selected.seen, value.model_dump())
 
 
 # --- decide -----------------------------------------------------------------------------------------
@@ -162,7 +161,7 @@ def _take(matrix_id: uuid.UUID, selected: Selected, value: types.CellValue) -> N
 def _buttons(filled: types.FilledMatrix, selected: Selected) -> None:
     """Show the buttons with their keys in the help; a failed cell cannot be accepted."""
     shown = selected.shown
-    act = functools.partial(decisions.act, filled.matrix.id, selected.place, seen=selected.seen)
+    act = functools.partial(decisions.act, filled, selected.place, seen=selected.seen)
     state = shown.review.state if shown and shown.review else None
     with st.container(horizontal=True, key="matrix-decide", vertical_alignment="center"):
         _button(
@@ -177,9 +176,8 @@ def _buttons(filled: types.FilledMatrix, selected: Selected) -> None:
         if state:
             _button(_("Take back"), "u", "undo", lambda: act("undo"))
         st.space("stretch")
-        open_cells = to_review(filled)
-        _button(_("Previous"), "k", "arrow_upward", lambda: decisions.move(filled, -1), disabled=not open_cells)
-        _button(_("Next"), "j", "arrow_downward", lambda: decisions.move(filled, 1), disabled=not open_cells)
+        _button(_("Previous"), "k", "arrow_upward", lambda: decisions.move(filled, -1), disabled=not filled.to_review)
+        _button(_("Next"), "j", "arrow_downward", lambda: decisions.move(filled, 1), disabled=not filled.to_review)
 
 
 KEYS: Mapping[str, str] = {
@@ -221,7 +219,7 @@ def _viewer(selected: Selected, citations: Sequence[types.CellCitation]) -> None
     """Show the version of the document that the cell was filled from, with its quotes, the active one highlighted."""
     cell = selected.shown.cell if selected.shown else None
     try:
-        document = session.own_engine().documents.get(cell.document_id) if cell else selected.document
+        document = session.own_engine().documents.get(cell.document_id if cell else selected.document.id)
     except errors.NotFoundError as error:
         show_purged(selected.document.name, error)
         return

@@ -1,4 +1,4 @@
-"""The open matrix and its selected cell; both survive visits to other pages."""
+"""The open matrix, its visible rows and its selected cell, which survive visits to other pages."""
 
 import uuid
 from typing import NamedTuple
@@ -12,6 +12,11 @@ MATRIX = "matrix-chosen"
 """Session key of the id of the open matrix."""
 CELL = "matrix-cell"
 """Session key of the `Place` of the selected cell."""
+ONLY_TO_REVIEW = "matrix-only-to-review"
+"""Session key of the filter."""
+FIRST = "matrix-first-row"
+"""Session key of the number of the first visible row."""
+PAGE_ROWS = 50
 
 
 class Place(NamedTuple):
@@ -54,8 +59,16 @@ class Selected(NamedTuple):
         return Seen(review.reviewed_at.isoformat() if review else None, filled_at.isoformat())
 
 
+class Window(NamedTuple):
+    """The visible rows, the number of the first, from 0, and how many there are with those before and after."""
+
+    documents: tuple[types.Document, ...]
+    first: int
+    total: int
+
+
 def chosen_matrix() -> tuple[dict[uuid.UUID, str], types.FilledMatrix | None]:
-    """Return the names of the user's matrices by id, and the open one: the latest unless another was chosen."""
+    """Return the names of the matrices by id, and the open one without cells: the latest unless one was chosen."""
     matrices = session.own_engine().matrices
     names = {matrix.id: matrix.name for matrix in session.own_engine().store.matrices.list()}
     chosen = st.session_state.get(MATRIX)
@@ -65,36 +78,53 @@ def chosen_matrix() -> tuple[dict[uuid.UUID, str], types.FilledMatrix | None]:
         return names, None
     st.session_state[MATRIX] = chosen
     try:
-        return names, matrices.get(chosen)
+        return names, matrices.progress(chosen)
     except errors.NotFoundError:  # deleted a moment ago, in another window
         return names, None
 
 
-def cells(filled: types.FilledMatrix) -> list[Selected]:
-    """Return all cells, row by row."""
-    return [
-        Selected(document, field, filled.at(document, field))
-        for document in filled.documents
-        for field in filled.matrix.fields
+def visible_rows(filled: types.FilledMatrix) -> Window:
+    """Return the rows of the page on which the selected cell is, else of the page that was turned to.
+
+    With the filter they are those in which something is to be reviewed, and that of the selected cell.
+    """
+    place: Place | None = st.session_state.get(CELL)
+    rows = [
+        document
+        for document, row in zip(filled.documents, filled.rows, strict=True)
+        if not st.session_state.get(ONLY_TO_REVIEW) or row.to_review or (place and row.lineage_id == place.lineage_id)
     ]
+    of_cell = (number for number, one in enumerate(rows) if place and (one.lineage_id or one.id) == place.lineage_id)
+    first = min(next(of_cell, st.session_state.get(FIRST, 0)), max(len(rows) - 1, 0)) // PAGE_ROWS * PAGE_ROWS
+    st.session_state[FIRST] = first
+    return Window(tuple(rows[first : first + PAGE_ROWS]), first, len(rows))
 
 
 def selected_cell(filled: types.FilledMatrix) -> Selected | None:
-    """Return the selected cell, None without one or if its document was not read yet."""
-    place = st.session_state.get(CELL)
-    cell = next((cell for cell in cells(filled) if cell.place == place), None)
-    return cell if cell and (cell.shown or cell.document.page_count) else None
-
-
-def to_review(filled: types.FilledMatrix) -> list[Place]:
-    """Return the cells that a person should look at, row by row."""
-    return [cell.place for cell in cells(filled) if cell.shown is not None and cell.shown.needs_review]
+    """Return the selected cell with all it has, None without one or if its document was not read yet."""
+    place: Place | None = st.session_state.get(CELL)
+    document = next((one for one in filled.documents if place and (one.lineage_id or one.id) == place.lineage_id), None)
+    field = next((one for one in filled.matrix.fields if place and one.id == place.field_id), None)
+    if document is None or field is None:
+        return None
+    whole = session.own_engine().matrices.with_cells(filled, documents=[document], fields=[field])
+    cell = Selected(document, field, whole.at(document, field))
+    return cell if cell.shown or document.page_count else None
 
 
 def select_next(filled: types.FilledMatrix, step: int) -> None:
     """Select the next cell to review after the selected one, with a `step` of -1 the one before, round the table."""
-    places = [cell.place for cell in cells(filled)][::step]
-    here = st.session_state.get(CELL)
-    after = places.index(here) + 1 if here in places else 0
-    open_cells = set(to_review(filled))
-    st.session_state[CELL] = next((place for place in places[after:] + places[:after] if place in open_cells), here)
+    columns = {field.id: number for number, field in enumerate(filled.matrix.fields)}
+    lines = {row.lineage_id: number for number, row in enumerate(filled.rows)}
+    places = {
+        (lines[row.lineage_id], columns[field_id]): Place(row.lineage_id, field_id)
+        for row in filled.rows
+        for field_id in row.to_review
+        if field_id in columns
+    }
+    here: Place | None = st.session_state.get(CELL)
+    at = (lines.get(here.lineage_id, -1), columns.get(here.field_id, -1)) if here else (-1, -1)
+    order = sorted(places, reverse=step < 0)
+    beyond = [position for position in order if (position > at if step > 0 else position < at)]
+    if order:
+        st.session_state[CELL] = places[(beyond or order)[0]]

@@ -12,29 +12,23 @@ import streamlit as st
 
 from rag import types
 from rag.ui.components import component
+from rag.ui.formatting import decimal
 from rag.ui.language import _
 from rag.ui.matrix import decisions
-from rag.ui.matrix.selection import CELL, Place, Seen, Selected, to_review
+from rag.ui.matrix.selection import CELL, FIRST, Place, Seen, Selected, Window
 from rag.ui.matrix.values import CONFLICT, MARKS, NUMERIC, TYPES, marks, page_of, shared_unit, value_text
 from rag.ui.page_frame import error_boundary
 from rag.ui.translated_messages import translate_message
 
-ONLY_TO_REVIEW = "matrix-only-to-review"
-"""Session key of the filter."""
 PRESSED = "matrix-pressed"
 """Session key of when the last key was pressed, by the browser's clock."""
 
 
-def show_table(filled: types.FilledMatrix, selected: Selected | None) -> None:
-    """Show the documents with their values; with the filter only those of which something is to be reviewed."""
+def show_table(filled: types.FilledMatrix, window: Window, selected: Selected | None) -> None:
+    """Show the visible documents with their values, and the buttons to the others."""
     key = f"matrix-cells-{filled.matrix.id}"
     fields = filled.matrix.fields
     units = [shared_unit(filled, field) for field in fields]
-    documents = filled.documents
-    if st.session_state.get(ONLY_TO_REVIEW):
-        places = [*to_review(filled), *([selected.place] if selected else [])]
-        open_rows = {place.lineage_id for place in places}
-        documents = tuple(one for one in documents if (one.lineage_id or one.id) in open_rows)
 
     # When a run of the page is interrupted by the next click or key, what began it comes again with that.
     @error_boundary()
@@ -60,7 +54,7 @@ def show_table(filled: types.FilledMatrix, selected: Selected | None) -> None:
         if press["action"] in ("next", "previous"):
             decisions.move(filled, 1 if press["action"] == "next" else -1)
         elif press["cell"] and _place(press["cell"]) == st.session_state.get(CELL):
-            decisions.act(filled.matrix.id, _place(press["cell"]), press["action"], Seen(*press["seen"]))
+            decisions.act(filled, _place(press["cell"]), press["action"], Seen(*press["seen"]))
 
     component("matrix")(
         key=key,
@@ -84,7 +78,7 @@ def show_table(filled: types.FilledMatrix, selected: Selected | None) -> None:
                         for field, unit in zip(fields, units, strict=True)
                     ],
                 }
-                for document in documents
+                for document in window.documents
             ],
             "selected": selected and [str(part) for part in selected.place],
             "seen": selected and selected.seen,
@@ -93,6 +87,25 @@ def show_table(filled: types.FilledMatrix, selected: Selected | None) -> None:
         on_open_change=opened,
         on_press_change=pressed,
     )
+    if window.total > len(window.documents):
+        _pages(window)
+
+
+def _pages(window: Window) -> None:
+    """Show which documents are visible, and the buttons to those before and after."""
+
+    def turn(to: int) -> None:
+        decisions.leave_correction()
+        st.session_state.pop(CELL, None)
+        st.session_state[FIRST] = to
+
+    first, last = window.first + 1, window.first + len(window.documents)
+    shown = {"first": decimal(first), "last": decimal(last), "total": decimal(window.total)}
+    before, after = ":material/chevron_left:", ":material/chevron_right:"
+    with st.container(horizontal=True, vertical_alignment="center", key="matrix-pages"):
+        st.button(_("Previous documents"), icon=before, on_click=turn, args=(first - 2,), disabled=first == 1)
+        st.text(_("Documents {first} to {last} of {total}", **shown))
+        st.button(_("Next documents"), icon=after, on_click=turn, args=(last,), disabled=last == window.total)
 
 
 def _cell(cell: Selected, unit: str | None) -> dict[str, Any]:

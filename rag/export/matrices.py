@@ -3,7 +3,7 @@
 import datetime as dt
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -292,6 +292,7 @@ def _list_sheet(
 class ExportedField(types.FoundField):
     """The value of a field that counts, a correction by hand if there is one, and what it stands on."""
 
+    state: types.CellState | Literal["rejected"]  # type: ignore[assignment]  # a person may say more than a reading
     found: types.CellValue | None = Field(description="What was found before a person corrected or rejected it.")
     review: types.ReviewState | None
     reviewed_at: dt.datetime | None
@@ -310,6 +311,8 @@ class ExportedField(types.FoundField):
         read = {name: getattr(found, name) for name in types.FoundField.model_fields}
         if review is not None and review.state == "corrected":
             read |= {"state": "found", "confidence": None, "verdict": None, "alternatives": ()}
+        elif review is not None and review.state == "rejected" and cell.is_reviewed:
+            read |= {"state": "rejected"}
         return cls(
             **{**read, **_value_fields(cell.shown or types.CellValue())},
             found=None if is_found or found.value is None else types.CellValue(**_value_fields(found)),

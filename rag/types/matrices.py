@@ -2,6 +2,7 @@
 
 import datetime as dt
 import functools
+import math
 import uuid
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -17,12 +18,17 @@ from rag.types.indexing import Job
 from rag.types.requests import MAX_QUESTION_CHARS, CollapseWhiteSpace
 from rag.types.search import Usage
 from rag.types.text import Region
+from rag.types.viewing import MarkedRegion
 
 MAX_FIELDS = 50
 MAX_ROWS = 500
 MAX_CHOICES = 100
 MAX_COLUMNS = 12
 """Columns of a list of records."""
+MAX_RECORDS = 1000
+"""Records, or quotes, of a correction."""
+MAX_WORDS_CHARS = 20_000
+"""Characters of a value, or of its words, that a person gives."""
 
 SURE_CONFIDENCE = 0.8
 """A value with less confidence is to be reviewed by a person."""
@@ -303,6 +309,36 @@ class CellReview(CellValue):
     reviewed_at: dt.datetime
 
 
+_Words = Annotated[str, Field(max_length=MAX_WORDS_CHARS, pattern=STORABLE)]
+_Line = Annotated[str, Field(max_length=200, pattern=STORABLE)]
+_GivenRecords = Annotated[
+    tuple[Annotated[Mapping[_Line, _Words | float | bool | None], Field(max_length=MAX_COLUMNS)], ...],
+    Field(max_length=MAX_RECORDS),
+]
+
+
+def _is_finite(value: FieldValue) -> FieldValue:
+    given = [cell for record in value for cell in record.values()] if isinstance(value, tuple) else [value]
+    if not all(math.isfinite(cell) for cell in given if isinstance(cell, float)):
+        raise ValueError("A number should be finite")
+    return value
+
+
+class GivenRegion(MarkedRegion, Region):
+    """Boxes on a page as a request gives them."""
+
+    cells: _Words | None = None
+
+
+class GivenCitation(CellCitation):
+    """Words that a value stands on, as a request gives them."""
+
+    quote: _Words
+    page_number: int = Field(ge=1, le=2**31 - 1)
+    page_label: _Line | None = None
+    regions: Annotated[tuple[GivenRegion, ...], Field(max_length=20)] = ()
+
+
 class ReviewRequest(CellValue, Input):
     """A person's decision about a cell; null as `state` takes it back.
 
@@ -312,6 +348,10 @@ class ReviewRequest(CellValue, Input):
     """
 
     state: ReviewState | None
+    value: Annotated[_Words | float | bool | _GivenRecords | None, pydantic.AfterValidator(_is_finite)] = None
+    unit: Annotated[str, Field(max_length=60, pattern=STORABLE)] | None = None
+    words: _Words = ""
+    citations: Annotated[tuple[GivenCitation, ...], Field(max_length=MAX_RECORDS)] = ()
     seen_at: dt.datetime | None = None
     filled_at: dt.datetime | None = None
 

@@ -82,6 +82,18 @@ def test_a_matrix_is_filled_reviewed_and_exported(engine: RAGEngine, web: httpx.
     assert web.put(review, json=seen).json()["review"]["state"] == "accepted"
     assert error_of(web.put(review, json={"state": "maybe"})) == (422, "validation")
 
+    refused: list[dict[str, Any]] = [
+        {"value": "x" * 20_001},
+        {"words": "\0"},
+        {"unit": "\0"},
+        {"value": [{"a": "\0"}]},
+        {"value": [{}] * 1001},
+        {"citations": [{"quote": "\0", "pageNumber": 1}]},
+        {"citations": [{"quote": "x", "pageNumber": 1, "regions": [{"pageNumber": 1, "rects": [[0, 0, 1e9, 1]]}]}]},
+    ]
+    for bad in refused:
+        assert error_of(web.put(review, json={"state": "corrected", **bad})) == (422, "validation"), bad
+
     by_name = {one["name"]: one for one in made["fields"]}
     renamed = [{**by_name[QUASAR]}, {**by_name["Ships"], "name": "Ships of 2019"}]
     edited = web.patch(path, json={"fields": renamed, "name": "Facts", "seenAt": made["editedAt"]}).json()

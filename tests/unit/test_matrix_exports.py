@@ -190,7 +190,7 @@ def test_what_a_person_decided_counts() -> None:
     told = {name: (cell["value"], cell["state"], cell["review"]) for name, cell in row["fields"].items()}
     assert told == {
         "corrected": (5.0, "found", "corrected"),
-        "rejected": (None, "found", "rejected"),
+        "rejected": (None, "rejected", "rejected"),
         "accepted": (4.0, "found", "accepted"),
     }
     assert row["fields"]["corrected"]["found"]["value"] == row["fields"]["rejected"]["found"]["value"] == 4.0

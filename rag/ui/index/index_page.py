@@ -1,10 +1,9 @@
 """Views of the index page about the index itself: its contents and models, and its problems."""
 
-from collections.abc import Sequence
-
 import streamlit as st
 
 from rag import types
+from rag.export import page_ranges
 from rag.ui import session
 from rag.ui.components import box, facts, metrics
 from rag.ui.formatting import decimal, escape, file_size, n_documents, n_pages, plural, progress_text
@@ -156,7 +155,7 @@ def _pages_without_text(summary: types.WordlessSummary) -> None:
             _("document"): document.name,
             _("without text"): document.wordless / document.page_count,
             _("pages"): progress_text(document.wordless, document.page_count),
-            _("page numbers"): _ranges(document.first) + (" …" if document.wordless > len(document.first) else ""),
+            _("page numbers"): page_ranges(document.first) + (" …" if document.wordless > len(document.first) else ""),
         }
         for document in summary.worst
     ]
@@ -177,14 +176,3 @@ def _pages_without_text(summary: types.WordlessSummary) -> None:
     )
     if summary.documents > len(rows):
         st.caption(_("The {rows} documents with the most pages without text.", rows=len(rows)))
-
-
-def _ranges(numbers: Sequence[int]) -> str:
-    """Format ascending numbers as ranges: `1, 4–6`."""
-    parts: list[list[int]] = []
-    for number in numbers:
-        if parts and number == parts[-1][-1] + 1:
-            parts[-1].append(number)
-        else:
-            parts.append([number])
-    return ", ".join(f"{part[0]}–{part[-1]}" if len(part) > 1 else str(part[0]) for part in parts)

@@ -8,12 +8,13 @@ import streamlit as st
 from babel.numbers import NumberFormatError, parse_decimal
 
 from rag import types
+from rag.answering import field_values
 from rag.ui.components import focus_field
 from rag.ui.formatting import escape
 from rag.ui.language import N_, _, current_language
 from rag.ui.matrix.decisions import CORRECTED, WORDS, Correction, decide, leave_correction, show_notice
 from rag.ui.matrix.selection import Selected
-from rag.ui.matrix.values import NUMERIC, citation_page, scalar_text
+from rag.ui.matrix.values import NUMERIC, citation_page
 
 FORMATS: dict[types.FieldType, str] = {
     "date": N_("2023-12-31, 2023-12, 2023, or as the document writes it"),
@@ -112,7 +113,7 @@ def _initial(field: types.FieldDefinition, before: types.CellValue) -> Any:
         return present if isinstance(present, bool) else None
     if field.type == "choice":
         return present if present in field.choices else None
-    return scalar_text(field.type, present)
+    return field_values.shown(present, None, field.type, current_language())
 
 
 def _unit(field: types.FieldDefinition, before: types.CellValue) -> str | None:

@@ -25,7 +25,7 @@ def show_progress(filled: types.FilledMatrix) -> None:
         st.fragment(_job, run_every=POLL_SECONDS)(filled.matrix.id, job.progress.done)
         return
     pilot = filled.documents[: filled.matrix.pilot]
-    reading = [document.id for document in pilot if document.status in types.UNFINISHED]
+    reading = [one.lineage_id or one.id for one in pilot if one.status in types.UNFINISHED]
     if reading:
         st.fragment(_reading, run_every=POLL_SECONDS)(filled.matrix.id, reading)
     if job is not None and job.status == "failed":
@@ -79,18 +79,19 @@ def _job(matrix_id: uuid.UUID, shown: int) -> None:
             st.rerun()
 
 
-def _reading(matrix_id: uuid.UUID, document_ids: Sequence[uuid.UUID]) -> None:
+def _reading(matrix_id: uuid.UUID, lineage_ids: Sequence[uuid.UUID]) -> None:
     """Wait for documents, whose rows are filled when they have been read."""
     with error_boundary():
         engine = session.own_engine()
         job = engine.matrices.job(matrix_id)
         if job and job.finished_at is None:
             st.rerun()
-        if any(engine.documents.get(document_id).status not in types.UNFINISHED for document_id in document_ids):
+        reading = [one for one in engine.store.matrices.documents(lineage_ids) if one.status in types.UNFINISHED]
+        if len(reading) < len(lineage_ids):
             st.rerun()
         st.caption(
             plural(
-                len(document_ids),
+                len(reading),
                 "{count} document is being read and will be filled next.",
                 "{count} documents are being read and will be filled next.",
             )

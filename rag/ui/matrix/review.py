@@ -7,6 +7,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from rag import errors, types
+from rag.export import page_ranges
 from rag.ui import session
 from rag.ui.formatting import escape, local_time, percent
 from rag.ui.language import N_, _
@@ -92,7 +93,7 @@ def _finding(filled: types.FilledMatrix, selected: Selected) -> None:
         if review.sha256 != cell.sha256:
             st.info(_("The document has changed since. Please look at it again."), icon=":material/history:")
     if cell.state == "not_stated":
-        st.text(_("Not stated on the pages that were read: {pages}", pages=_ranges(cell.pages_read)))
+        st.text(_("Not stated on the pages that were read: {pages}", pages=page_ranges(cell.pages_read) or "–"))
     elif cell.state == "failed":
         st.text(translate_message(cell.reason or "") or _("Failed."))
     elif review is None or review.state != "corrected":
@@ -137,17 +138,6 @@ def _confidence(cell: types.FoundField) -> str:
         text = _("Confidence {share}: of such values about that share is right. Please check it.", share=told)
     verdict = _(VERDICTS[cell.verdict]) if cell.verdict and cell.state in ("found", "conflict") else ""
     return f"{text} {verdict}"
-
-
-def _ranges(pages: Sequence[int]) -> str:
-    """Return page numbers with runs joined: `1–4, 7`; a dash for none."""
-    runs: list[list[int]] = []
-    for page in pages:
-        if runs and page == runs[-1][1] + 1:
-            runs[-1][1] = page
-        else:
-            runs.append([page, page])
-    return ", ".join(str(first) if first == last else f"{first}–{last}" for first, last in runs) or "–"
 
 
 def _take(filled: types.FilledMatrix, selected: Selected, value: types.CellValue) -> None:

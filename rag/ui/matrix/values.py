@@ -1,9 +1,6 @@
 """How values and their states are written in the table, beside the page and in comparisons."""
 
-from collections.abc import Iterable
-
-from rag import types
-from rag.answering import field_values
+from rag import export, types
 from rag.ui.language import N_, _, current_language
 
 NUMERIC: tuple[types.FieldType, ...] = ("number", "money", "percentage")
@@ -49,21 +46,8 @@ def shared_unit(filled: types.FilledMatrix, field: types.FieldDefinition) -> str
 
 def value_text(field: types.FieldDefinition, value: types.CellValue, unit_told: str | None = None) -> str:
     """Return a value in the user's language, a record in each line; its unit unless that is told elsewhere."""
-    if isinstance(value.value, tuple):
-        return "\n".join(_record_text(field.columns, record) for record in value.value)
-    unit = None if value.unit == unit_told else value.unit
-    return scalar_text(field.type, value.value, unit) or value.words
-
-
-def _record_text(columns: Iterable[types.FieldColumn], record: types.Record) -> str:
-    return " · ".join(
-        scalar_text(column.type, record[column.name], column.unit) for column in columns if column.name in record
-    )
-
-
-def scalar_text(kind: types.FieldType, value: types.Scalar, unit: str | None = None) -> str:
-    """Return a single value in the user's language."""
-    return field_values.shown(value, unit, kind, current_language())
+    told = value.model_copy(update={"unit": None}) if value.unit == unit_told else value
+    return export.value_text(field, told, current_language())
 
 
 def marks(cell: types.ShownCell) -> list[str]:

@@ -250,8 +250,8 @@ class Matrices:
             report("cells", counts.total(), total)
 
         for document in documents:
-            lineage_id = document.lineage_id or document.id
-            saved = store.cells(matrix_id, lineage_ids=[lineage_id], field_ids=[field.id for field in matrix.fields])
+            lineage_ids, field_ids = [document.lineage_id or document.id], [field.id for field in matrix.fields]
+            saved = store.cells(matrix_id, lineage_ids=lineage_ids, field_ids=field_ids, in_brief=True)
             fresh = {cell.cell.field_id: cell.cell.state for cell in saved if _is_fresh(cell, document)}
             count(fresh.values())
             kept += len(fresh)
@@ -560,7 +560,7 @@ def _conflicts_with_previous(
     messages = {}
     for saved in cells:
         field, now, before = fields[saved.cell.field_id], saved.cell, saved.previous
-        if before is None or "found" not in (before.state, now.state):
+        if before is None or before.state == "failed" or "found" not in (before.state, now.state):
             continue
         if before.state == now.state and agree(read_value(field, now), read_value(field, before)):
             continue

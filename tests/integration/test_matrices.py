@@ -229,7 +229,7 @@ def test_how_far_documents_are_is_counted_as_their_cells_tell(engine: RAGEngine,
     names = [f"{state} {share}" for state in states for share in (0.9, 0.3, None)]
     fields = [{"name": name, "type": "number", "required": "0.9" in name} for name in names]
     agreeing = [{"name": name, "type": "number", "shouldAgree": True} for name in ("same", "other", "settled")]
-    matrix = create(engine, ids, [*fields, *agreeing, NUMBER, {"name": "empty"}])
+    matrix = create(engine, ids, [*fields, *agreeing, NUMBER, {"name": "recovered"}, {"name": "empty"}])
     engine.matrices.cancel(matrix.id)
     later = add(engine, LATER, "north.pdf", replaces=ids[0])  # for the first document to have had another value
 
@@ -237,6 +237,7 @@ def test_how_far_documents_are_is_counted_as_their_cells_tell(engine: RAGEngine,
         document, values = engine.documents.get(document_id), []
         for field in matrix.fields[:-1]:
             state, _, share = field.name.partition(" ") if " " in field.name else ("found", "", "0.9")
+            state = "failed" if field.name == "recovered" and not after else state
             value = {"other": document.version + float(document_id == ids[1]) * 5, "Ships": document.version}
             found = {"state": state, "value": value.get(field.name, 1.0), "words": str(value.get(field.name, 1.0))}
             place = {"lineage_id": document.lineage_id, "field_id": field.id, "document_id": document.id}
@@ -248,7 +249,7 @@ def test_how_far_documents_are_is_counted_as_their_cells_tell(engine: RAGEngine,
 
     def decide(*, after: int) -> None:
         for row, document in enumerate(engine.matrices.get(matrix.id).documents):
-            for number, field in enumerate(matrix.fields[:-2]):
+            for number, field in enumerate(matrix.fields[:-3]):
                 state = [None, "accepted", "corrected", "rejected"][(row + number) % 4]
                 value = {"value": 9.0, "words": "9"} if state == "corrected" else {}
                 assert document.lineage_id
@@ -282,6 +283,7 @@ def test_how_far_documents_are_is_counted_as_their_cells_tell(engine: RAGEngine,
         "Before it changed",
         "Differs from the others",
     }
+    assert matrix.fields[-2].id not in {field_id for _, field_id in changed.conflicts}  # it could not be read before
     outdated = as_asked(changed.matrix.fields, **{"found 0.9": {"instruction": "Another"}})
     engine.matrices.edit(matrix.id, {"fields": outdated})
     assert check().to_fill > changed.to_fill

@@ -46,6 +46,11 @@ COUNTS = [
     ("Wie viele Orders sind im Jahr 2024 Open?", 50),
     ("Wie viele Orders über 30.000?", sum(amount > 30_000 for amount in AMOUNTS)),
     ("Anzahl der Orders mit Quantity mindestens 6", sum(n % 7 >= 6 for n in range(100))),
+    ("How many orders were not shipped?", 50),
+    ("How many open orders are not in the North or the South?", 25),
+    ("How many orders exceed 30,000?", sum(amount > 30_000 for amount in AMOUNTS)),
+    ("How many orders in the first quarter of 2024?", sum(n % 12 < 3 for n in range(100))),
+    ("How many orders with status = shipped?", 50),
 ]
 
 
@@ -123,7 +128,6 @@ def test_words_are_compared_without_endings_and_accents(question: str, value: in
     "question",
     [
         "How many employees left in 2020?",
-        "How many employees do not work in Sales?",
         "Who earns the most?",
         "How many employees in Munich?",
         "How many employees with salary above average?",
@@ -139,7 +143,6 @@ UNSURE = [
     "What are the risk factors?",
     "How many customers are there?",
     "How many employees does the company have?",
-    "How many orders were not shipped?",
     "How many orders without a region?",
     "How many orders in North or open?",
     "How many orders over $30,000?",  # the amounts are in euros

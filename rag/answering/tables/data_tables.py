@@ -15,7 +15,7 @@ from rag import errors, tables, types
 from rag.answering.passages.table_text import declared_scales
 from rag.answering.tables import cell_values
 from rag.answering.tables.cell_values import POINT, Column, Mark
-from rag.answering.text.measurement_units import currencies
+from rag.answering.text.measurement_units import currencies, measure_behind
 from rag.messages import N_
 from rag.parsing.sheets.cell_names import Area, area_name, column_letters, on_sheet
 from rag.parsing.sheets.page_grid import Block, PageGrid
@@ -70,9 +70,14 @@ class RawTable(NamedTuple):
     caption: str = ""
     sheet: str | None = None
     places: Sequence[int] = ()
-    """On a sheet, the numbers of the columns."""
+    """The numbers of the columns."""
     sections: tuple[int, ...] = ()
     """The numbers of rows that only name a section."""
+    hidden_rows: tuple[int, ...] = ()
+    hidden_columns: tuple[str, ...] = ()
+    """The numbers of rows, and the heads of columns, that the sheet hides."""
+    is_merged: bool = False
+    """Whether a cell covers several columns."""
 
 
 class TypedTable(NamedTuple):
@@ -166,128 +171,73 @@ def _row_like(before: types.TableRow | None, count: int) -> types.TableRow:
     return types.TableRow(cells=tuple(types.TableCell(index, index) for index in range(count)))
 
 
-# --- sheets -------------------------------------------------------------------------------------------
+# --- rows ---------------------------------------------------------------------------------------------
 
 
-class _SheetTable:
-    """A table of a sheet, put together from its blocks on several pages."""
+class _Table:
+    """A table that is put together line by line, on a sheet from its blocks on several pages."""
 
-    def __init__(self, sheet: str) -> None:
+    def __init__(self, sheet: str | None = None) -> None:
         self.sheet = sheet
         self.cells: dict[int, dict[int, str]] = {}
+        """By the numbers of row and column."""
         self.lines: dict[int, list[types.Line]] = {}
-        self.heads: set[int] = set()
-        self.spans: dict[tuple[int, int], int] = {}
-        """The last column of merged cells, by their row and first column."""
+        self.heads: dict[int, str] = {}
+        self.head_rows: set[int] = set()
+        self.hidden: tuple[set[int], set[int]] = set(), set()
+        """The numbers of rows and columns that the sheet hides."""
         self.caption = ""
+        self.is_merged = False
+        """Whether a cell covers several columns."""
 
-    @property
-    def columns(self) -> list[int]:
-        return sorted({column for row in self.cells.values() for column in row})
+    def add(self, number: int, line: types.Line, columns: Sequence[int], *, first: int = 0) -> None:
+        """Add a row of data, or a part of one, by the columns of its cells, the `first` of which repeat labels."""
+        row = line.row or types.TableRow(cells=())
+        self.caption = self.caption or row.caption
+        cells = self.cells.setdefault(number, {})
+        parts = zip(columns, row.cells, line.text.split("\t"), strict=False)
+        for column, cell, text in itertools.islice(parts, max(first, 0), None):
+            if cell.head:
+                self.heads.setdefault(column, cell.head)
+            if text.strip():
+                self.is_merged |= cell.first < cell.last
+                cells[column] = f"{cells[column]} {text.strip()}" if column in cells else text.strip()
+        self.lines.setdefault(number, []).append(line)
 
-    def head_of(self, column: int) -> str:
-        """Return the texts of the head rows over a column, from top to bottom."""
-        texts = []
-        for row in sorted(self.heads):
-            over = [left for left in self.cells[row] if left <= column <= self.spans.get((row, left), left)]
-            texts += [self.cells[row][left].strip() for left in over[-1:]]
-        return tables.SEPARATOR.join(dict.fromkeys(filter(None, texts)))
+    def merge(self, area: Area) -> None:
+        """Give all rows of merged cells the text of the first."""
+        text = self.cells.get(area.top, {}).get(area.left)
+        for number in range(area.top + 1, area.bottom + 1):
+            if text and number in self.cells:
+                self.cells[number].setdefault(area.left, text)
 
-
-def _sheet_tables(lines: Sequence[types.Line], grids: Mapping[int, PageGrid], *, records: bool) -> Iterator[RawTable]:
-    by_page: dict[int, list[types.Line]] = {}
-    for line in lines:
-        by_page.setdefault(line.page_number, []).append(line)
-    found: list[_SheetTable] = []
-    latest: dict[tuple[str, int], _SheetTable] = {}
-    first_columns: dict[str, set[int]] = {}
-    for page in sorted(by_page):
-        grid = grids[page]
-        columns = {band.number for band in grid.columns[grid.repeated[1] :]}
-        is_further = columns.isdisjoint(first_columns.setdefault(grid.sheet, columns))
-        rows: dict[int, list[types.Line]] = {}
-        for line in by_page[page]:
-            index = grid.row_at((line.bbox.y0 + line.bbox.y1) / 2)
-            if index is not None:
-                rows.setdefault(index, []).append(line)
-        for block in grid.blocks:
-            if block.kind == "text":
-                latest.clear()
-                continue
-            key = (grid.sheet, grid.columns[block.left].number)
-            table = _beside(found, grid, block) if is_further else _above(latest.get(key), grid, block)
-            if table is None:
-                table = _SheetTable(grid.sheet)
-                found.append(table)
-            latest[key] = table
-            _add_block(table, grid, block, rows)
-    yield from (_raw_of_sheet(table, records=records) for table in found if table.lines)
-
-
-def _numbers(grid: PageGrid, block: Block) -> list[int]:
-    return [grid.rows[index].number for index in range(block.top, block.bottom + 1)]
-
-
-def _above(latest: _SheetTable | None, grid: PageGrid, block: Block) -> _SheetTable | None:
-    """Return the table of the last page that goes on with a block: at the top of its page, without heads of its own."""
-    numbers = _numbers(grid, block)
-    heads, rows = numbers[: block.heads], numbers[block.heads :]
-    goes_on = block.top == 0 and latest is not None and latest.heads.issuperset(heads) and rows
-    return latest if goes_on and latest and max(latest.cells) <= rows[0] else None  # a long row has several parts
-
-
-def _beside(found: Sequence[_SheetTable], grid: PageGrid, block: Block) -> _SheetTable | None:
-    """Return the table of whose rows a block has further columns: the one whose labels it repeats, or else the last."""
-    numbers = _numbers(grid, block)
-    candidates = [table for table in found if table.sheet == grid.sheet and not table.cells.keys().isdisjoint(numbers)]
-    first = grid.columns[block.left].number
-    labelled = [table for table in candidates if block.left < grid.repeated[1] and table.columns[0] == first]
-    return next(reversed(labelled or candidates), None)
-
-
-def _add_block(table: _SheetTable, grid: PageGrid, block: Block, rows: Mapping[int, Sequence[types.Line]]) -> None:
-    """Add the cells of a block, but not those of heads and labels that its page repeats."""
-    columns = [band.number for band in grid.columns[block.left : block.right + 1]]
-    table.spans |= {(area.top, area.left): area.right for area in grid.merged}
-    for index in range(max(block.top, grid.repeated[0]), block.bottom + 1):
-        number = grid.rows[index].number
-        for line in rows.get(index, ()):
-            texts = line.text.split("\t")
-            if len(texts) != len(columns) or not _is_over(line, grid, block):
-                continue
-            if index < block.top + block.heads if block.heads else bool(line.row and line.row.is_head):
-                table.heads.add(number)
-            if line.row and not table.caption:
-                table.caption = line.row.caption
-            cells = table.cells.setdefault(number, {})
-            for place, (column, text) in enumerate(zip(columns, texts, strict=True), start=block.left):
-                if text.strip() and place >= grid.repeated[1]:
-                    cells[column] = f"{cells[column]} {text.strip()}" if column in cells else text.strip()
-            table.lines.setdefault(number, []).append(line)
-
-
-def _is_over(line: types.Line, grid: PageGrid, block: Block) -> bool:
-    left, right = grid.columns[block.left].start, grid.columns[block.right].end
-    return left <= line.bbox.x0 <= right
-
-
-def _raw_of_sheet(table: _SheetTable, *, records: bool) -> RawTable:
-    columns = range(table.columns[0], table.columns[-1] + 1)
-    used = [column for column in columns if any(column in row for row in table.cells.values())]
-    heads = [table.head_of(column) for column in used]
-    rows = [
-        TableRow(number, [table.cells[number].get(column, "") for column in used], tuple(table.lines.get(number, ())))
-        for number in sorted(set(table.cells) - table.heads)
-    ]
-    sections = set[int]() if records else _sections(rows, heads)
-    filed: list[TableRow] = []
-    section = ""
-    for row in rows:
-        if row.number in sections:
-            section = row.cells[0]
-        else:
-            filed.append(row._replace(section=section))
-    return RawTable(heads, filed, table.caption, table.sheet, used, tuple(sorted(sections)))
+    def raw(self, *, records: bool = False) -> RawTable:
+        """Return the table without rows that only name a section."""
+        used = sorted({column for row in self.cells.values() for column in row} | self.heads.keys())
+        heads = [self.heads.get(column, "") for column in used]
+        rows = [
+            TableRow(number, [row.get(column, "") for column in used], tuple(self.lines[number]))
+            for number, row in sorted(self.cells.items())
+            if row
+        ]
+        sections = set[int]() if records else _sections(rows, heads)
+        filed = [
+            row._replace(section=row.lines[0].row.section if sections and row.lines[0].row else "")
+            for row in rows
+            if row.number not in sections
+        ]
+        hidden_rows, hidden_columns = self.hidden
+        return RawTable(
+            heads,
+            filed,
+            self.caption,
+            self.sheet,
+            used,
+            tuple(sorted(sections)),
+            tuple(row.number for row in filed if row.number in hidden_rows),
+            tuple(head for column, head in zip(used, heads, strict=True) if column in hidden_columns),
+            is_merged=self.is_merged,
+        )
 
 
 def _sections(rows: Sequence[TableRow], heads: Sequence[str]) -> set[int]:
@@ -305,18 +255,90 @@ def _sections(rows: Sequence[TableRow], heads: Sequence[str]) -> set[int]:
     return alone
 
 
-# --- other documents ----------------------------------------------------------------------------------
+def _sheet_tables(lines: Sequence[types.Line], grids: Mapping[int, PageGrid], *, records: bool) -> Iterator[RawTable]:
+    by_page: dict[int, list[types.Line]] = {}
+    for line in lines:
+        by_page.setdefault(line.page_number, []).append(line)
+    found: list[_Table] = []
+    latest: dict[tuple[str, int], _Table] = {}
+    first_columns: dict[str, set[int]] = {}
+    for page in sorted(by_page):
+        grid = grids[page]
+        columns = {band.number for band in grid.columns[grid.repeated[1] :]}
+        is_further = columns.isdisjoint(first_columns.setdefault(grid.sheet, columns))
+        rows: dict[int, list[types.Line]] = {}
+        for line in by_page[page]:
+            index = grid.row_at((line.bbox.y0 + line.bbox.y1) / 2)
+            if index is not None:
+                rows.setdefault(index, []).append(line)
+        for block in grid.blocks:
+            if block.kind == "text":
+                latest.clear()
+                continue
+            key = (grid.sheet, grid.columns[block.left].number)
+            table = _beside(found, grid, block) if is_further else _above(latest.get(key), grid, block)
+            if table is None:
+                table = _Table(grid.sheet)
+                found.append(table)
+            latest[key] = table
+            _add_block(table, grid, block, rows)
+    yield from (table.raw(records=records) for table in found if table.lines)
+
+
+def _numbers(grid: PageGrid, block: Block) -> list[int]:
+    return [grid.rows[index].number for index in range(block.top, block.bottom + 1)]
+
+
+def _above(latest: _Table | None, grid: PageGrid, block: Block) -> _Table | None:
+    """Return the table of the last page that goes on with a block: at the top of its page, without heads of its own."""
+    numbers = _numbers(grid, block)
+    heads, rows = numbers[: block.heads], numbers[block.heads :]
+    goes_on = block.top == 0 and latest is not None and latest.head_rows.issuperset(heads) and rows
+    is_below = latest is not None and max(latest.cells, default=0) <= rows[0] if rows else False
+    return latest if goes_on and is_below else None  # a long row has several parts
+
+
+def _beside(found: Sequence[_Table], grid: PageGrid, block: Block) -> _Table | None:
+    """Return the table of whose rows a block has further columns: the one whose labels it repeats, or else the last."""
+    numbers = _numbers(grid, block)
+    candidates = [table for table in found if table.sheet == grid.sheet and not table.cells.keys().isdisjoint(numbers)]
+    first = grid.columns[block.left].number
+    labelled = [table for table in candidates if block.left < grid.repeated[1] and min(table.heads, default=0) == first]
+    return next(reversed(labelled or candidates), None)
+
+
+def _add_block(table: _Table, grid: PageGrid, block: Block, rows: Mapping[int, Sequence[types.Line]]) -> None:
+    """Add the cells of a block, but not those of heads and labels that its page repeats."""
+    bands = grid.columns[block.left : block.right + 1]
+    columns = [band.number for band in bands]
+    for index in range(max(block.top, grid.repeated[0]), block.bottom + 1):
+        row = grid.rows[index]
+        for line in rows.get(index, ()):
+            if line.text.count("\t") != len(columns) - 1 or not bands[0].start <= line.bbox.x0 <= bands[-1].end:
+                continue  # of a table beside it
+            if index < block.top + block.heads or (line.row and line.row.is_head):
+                table.head_rows.add(row.number)
+            else:
+                table.add(row.number, line, columns, first=grid.repeated[1] - block.left)
+    for part, bands_of in zip(table.hidden, (grid.rows, grid.columns), strict=True):
+        part |= {band.number for band in bands_of if band.is_hidden}
+    for area in grid.merged:
+        table.merge(area)
 
 
 def _flowing_tables(lines: Sequence[types.Line]) -> Iterator[RawTable]:
     """Yield the tables of documents other than sheets: rows below the same heads, also on the next page."""
-    run: list[types.Line] = []
+    runs: list[list[types.Line]] = []
     for line in lines:
-        if run and _begins_anew(run, line):
-            yield from _raw_of_lines(run)
-            run = []
-        run.append(line)
-    yield from _raw_of_lines(run)
+        if not runs or _begins_anew(runs[-1], line):
+            runs.append([])
+        runs[-1].append(line)
+    for run in runs:
+        table = _Table()
+        data = ((line, line.row.cells) for line in run if line.row and not line.row.is_head)
+        for number, (line, cells) in enumerate(data, start=1):
+            table.add(number, line, [cell.first for cell in cells])
+        yield table.raw()
 
 
 def _begins_anew(run: Sequence[types.Line], line: types.Line) -> bool:
@@ -335,32 +357,6 @@ def _begins_anew(run: Sequence[types.Line], line: types.Line) -> bool:
     known = {(cell.first, cell.head) for other in run if other.row for cell in other.row.cells if cell.head}
     named = {(cell.first, cell.head) for cell in row.cells if cell.head}
     return not named or not named <= known
-
-
-def _raw_of_lines(lines: Sequence[types.Line]) -> Iterator[RawTable]:
-    data = [line for line in lines if line.row and not line.row.is_head]
-    columns = sorted({cell.first for line in data if line.row for cell in line.row.cells})
-    if not data or len(columns) < 2:
-        return
-    heads: dict[int, str] = {}
-    for line in data:
-        for cell in line.row.cells if line.row else ():
-            if cell.head and (cell.first == cell.last or cell.first not in heads):
-                heads.setdefault(cell.first, cell.head)
-    rows: list[TableRow] = []
-    for number, line in enumerate(data, start=1):
-        if line.row is None:
-            continue
-        texts = dict.fromkeys(columns, "")
-        for cell, text in zip(line.row.cells, line.text.split("\t"), strict=False):
-            texts[cell.first] = f"{texts[cell.first]} {text.strip()}".strip()
-        if any(texts.values()):
-            rows.append(TableRow(number, [*texts.values()], (line,), line.row.section))
-    names = [heads.get(column, "") for column in columns]
-    sections = _sections(rows, names)
-    caption = next((line.row.caption for line in data if line.row and line.row.caption), "")
-    kept = [row for row in rows if row.number not in sections]
-    yield RawTable(names, kept, caption, sections=tuple(sorted(sections)))
 
 
 # --- columns ------------------------------------------------------------------------------------------
@@ -418,7 +414,7 @@ def _columns(rows: Sequence[TableRow], mark: Mark, month_first: bool) -> list[Co
 def _place(table: RawTable, index: int, column: Column) -> str:
     if index == 0 and column.kind == "text":
         return "label"
-    return f"column {column_letters(table.places[index]) if table.places else index + 1}"
+    return f"column {column_letters(table.places[index]) if table.sheet is not None else index + 1}"
 
 
 def _names(heads: Iterable[str]) -> list[str]:
@@ -445,7 +441,10 @@ def _described(name: str, head: str, column: Column, cells: Sequence[str], capti
         above = "" if _COUNTS.search(head) else caption  # what a caption says of amounts
         money = currencies(head) or (frozenset() if "%" in head else currencies(above))
         scales = declared_scales(head) or declared_scales(above)
+        measure = measure_behind(named[1], 0) if (named := _MEASURED.search(head)) else None
+        is_measured = named and measure and measure.end == len(named[1])
         unit = unit or (next(iter(money)) if len(money) == 1 else "%" if "%" in head else None)
+        unit = unit or (measure.name if measure and is_measured else None)
         if unit != "%" and len(scales) == 1:
             scale = _SCALE_NAMES.get(next(iter(scales)))
     return types.TableColumn(
@@ -459,6 +458,8 @@ def _described(name: str, head: str, column: Column, cells: Sequence[str], capti
     )
 
 
+_MEASURED = re.compile(r"(?:[(\[]|\bin\s)\s?(?!m[\s)\]])((?:[^\W\d_]|[²³. -]){1,20})[)\]]?$")
+"""The unit at the end of a head; a lone "m" may be millions."""
 _COUNTS = re.compile(
     r"\b(?:id|no|nr|notes?|number|nummer|count|qty|quantity|menge|year|jahr|shares?|anteile?|employees|headcount|staff|"
     r"fte|units?|per|eps|margins?|growth|rates?|ratios?|mitarbeiter\w*|beschäftigte|personal|stück\w*|einheiten|"
@@ -482,6 +483,10 @@ def _notes(
         yield N_("Rows counted that may be totals of others: {rows}.").format(rows=_listed(doubtful))
     if table.sections:
         yield N_("Rows not counted that only name a section: {rows}.").format(rows=_listed(table.sections))
+    if table.hidden_rows:
+        yield N_("Rows counted that the sheet hides: {rows}.").format(rows=_listed(table.hidden_rows))
+    if table.hidden_columns:
+        yield N_("Columns that the sheet hides: {columns}.").format(columns=", ".join(table.hidden_columns))
     for column, about in zip(columns, described, strict=True):
         name = (about.head or about.name)[:MAX_NAME_CHARS]
         if column.unread:
@@ -514,8 +519,7 @@ def _totals(rows: Sequence[TableRow], columns: Sequence[Column]) -> list[bool]:
     """Return of each row whether it sums up others.
 
     Its label says nothing but that, at the end of the table or with a figure that is the sum of others; or it begins so
-    and all its figures are sums, or is "average" and they are sums or means; or it is the last row and has such sums
-    and no label.
+    and all its figures are sums, or is "average" and they are means; or it is the last row, has such sums and no label.
     """
     numbers = [index for index, column in enumerate(columns) if column.kind == "number"]
     labels = [
@@ -523,63 +527,44 @@ def _totals(rows: Sequence[TableRow], columns: Sequence[Column]) -> list[bool]:
         for row in rows
     ]
     may_be = [bool(words) and _may_be_total(words[0]) for words in labels]
-    last = max((index for index, named in enumerate(may_be) if not named), default=-1)
-    sums = [index for index in numbers if columns[index].unit != "%"]
-    totals: list[bool] = []
-    tries = 0
-    for index, words in enumerate(labels):
-        is_plain = len(words) == 1 and _TOTAL.fullmatch(words[0]) is not None
-        is_unnamed = index == len(rows) - 1 and not words and any(labels)
-        if not (is_unnamed or may_be[index]):
-            totals.append(False)
+    others = [index for index, named in enumerate(may_be) if not named]
+    totals = [False] * len(rows)
+    candidates = [at for at, named in enumerate(may_be) if named]
+    if rows and not labels[-1] and any(labels):
+        candidates.append(len(rows) - 1)
+        others = others[:-1]
+    for tries, index in enumerate(candidates):
+        label = labels[index][0] if len(labels[index]) == 1 else ""
+        is_plain, is_mean = _TOTAL.fullmatch(label), _SUMMARY.fullmatch(label)
+        figures = [columns[at] for at in numbers if columns[at].values[index] is not None]
+        sums = [column for column in figures if column.unit != "%"]
+        totals[index] = bool(is_plain) and (index > max(others, default=-1) or not sums)
+        if totals[index] or tries > MAX_TRIES or not figures:
             continue
-        tries += 1
-        if is_plain:
-            figures = [at for at in sums if columns[at].values[index]]
-            is_sum = index > last or not figures or tries > MAX_TRIES
-            is_sum = is_sum or any(_is_sum(index, rows, columns, [at], totals, least=1) for at in figures)
-        else:
-            is_sum = tries <= MAX_TRIES and _is_sum(index, rows, columns, sums, totals)
-        if not is_sum and tries <= MAX_TRIES and len(words) == 1 and (is_plain or _SUMMARY.fullmatch(words[0])):
-            others = [at for at, named in enumerate(may_be) if not named]
-            is_sum = len(others) >= MIN_TOTAL_TERMS and (
-                _is_made_of(others, index, columns, sums)
-                or (not is_plain and _is_made_of(others, index, columns, numbers, is_mean=True))
-            )
-        totals.append(is_sum)
+        above = [at for at in range(index) if not totals[at]]
+        since = max((at for at in candidates if at < index and totals[at]), default=-1)
+        groups = [
+            [at for at in above if at > since],
+            above,
+            [at for at in above if rows[at].section == rows[index].section],
+            others,
+        ]
+        enough = any if is_plain else all
+        least = 1 if is_plain else MIN_TOTAL_TERMS
+        totals[index] = any(
+            len(group) >= least and sums and enough(_adds_up(column, group, index) for column in sums)
+            for group in groups
+        ) or (
+            is_mean is not None
+            and len(others) >= MIN_TOTAL_TERMS
+            and all(_adds_up(column, others, index, is_mean=True) for column in figures)
+        )
     return totals
 
 
-def _is_sum(
-    index: int,
-    rows: Sequence[TableRow],
-    columns: Sequence[Column],
-    numbers: Sequence[int],
-    totals: Sequence[bool],
-    *,
-    least: int = MIN_TOTAL_TERMS,
-) -> bool:
-    """Whether all figures of a row are sums of the rows above: of all, since the last total, or of its section."""
-    plain = [at for at in range(index) if not totals[at]]
-    before = max((at for at in range(index) if totals[at]), default=-1)
-    since = [at for at in plain if at > before]
-    section = [at for at in plain if rows[at].section == rows[index].section]
-    candidates = (above for above in (since, plain, section) if len(above) >= least)
-    return any(_is_made_of(above, index, columns, numbers) for above in candidates)
-
-
-def _is_made_of(
-    others: Sequence[int], index: int, columns: Sequence[Column], numbers: Sequence[int], *, is_mean: bool = False
-) -> bool:
-    """Whether a row has figures, and all are sums of those of `others`, or means."""
-    has_figures = any(columns[number].values[index] for number in numbers)
-    return has_figures and all(_adds_up(columns[number], others, index, is_mean=is_mean) for number in numbers)
-
-
-def _adds_up(column: Column, others: Sequence[int], index: int, *, is_mean: bool) -> bool:
+def _adds_up(column: Column, others: Sequence[int], index: int, *, is_mean: bool = False) -> bool:
+    """Whether a figure is the sum or mean of those of `others`, but for rounding."""
     total = column.values[index]
-    if total is None:
-        return True
     terms = [value for at in others if isinstance(value := column.values[at], Decimal)]
     if not terms or not isinstance(total, Decimal):
         return False

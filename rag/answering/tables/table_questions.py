@@ -1,9 +1,10 @@
 """Read questions that a table answers by counting, adding up, comparing and grouping, and write their queries.
 
-No query is better than a wrong one: each word of the question must be a column, a value, a comparison, or one of the
-words that only join these. What can be understood in two ways is not understood.
+No query is better than a wrong one: each word of a question must be a column, a value, a figure, a comparison, or one
+of the words that only join these. What can be understood in two ways is not understood.
 """
 
+import calendar
 import datetime as dt
 import itertools
 import re
@@ -13,28 +14,72 @@ from decimal import Decimal
 from typing import Literal, NamedTuple
 
 from rag import types
+from rag.answering.field_values.dates import find_dates
 from rag.answering.tables import cell_values
 from rag.answering.tables.cell_values import Column, Figure
 from rag.answering.tables.data_tables import TypedTable
 from rag.answering.tables.table_database import quoted
-from rag.answering.text.measurement_units import CURRENCY
+from rag.answering.text.measurement_units import CURRENCY, PERCENT, currencies, is_same_unit, measure_behind
+from rag.answering.text.negation import NEGATIONS
 from rag.answering.text.numbers import SCALES
+from rag.answering.text.periods import find_quarters
 from rag.answering.text.term_weights import word_set
 
 MAX_DISTINCT = 5000
 """Different values of a column that may be named in a question."""
+MAX_NAME_WORDS = 12
+"""Words of a head or a value that may be named."""
 MIN_STEM_CHARS = 3
 YEARS = range(1900, 2101)
 
 Operation = Literal["count", "distinct", "sum", "avg", "median", "min", "max", "list"]
+_COUNTING = frozenset({"count", "distinct"})
+_OF_ALL = frozenset({"sum", "avg", "median"})
+
+
+# --- the query ----------------------------------------------------------------------------------------
 
 
 class Condition(NamedTuple):
-    """A condition on a column, in SQL and in words."""
+    """A comparison of a column with one or two values, or of texts with several."""
 
-    sql: str
-    text: str
     column: types.TableColumn
+    sign: str
+    operands: Sequence[Decimal | dt.date | str]
+    thousands: Literal["", ","] = ""
+
+    @property
+    def sql(self) -> str:
+        """The condition in SQL."""
+        column = quoted(self.column.name)
+        column = f"CAST({column} AS DATE)" if self.column.kind == "time" else column
+        values = [*map(_literal, self.operands)]
+        match self.sign:
+            case "in" | "not in":
+                return f"{column} {self.sign.upper()} ({', '.join(values)})"
+            case "contains":
+                return f"contains(lower({column}), lower({values[0]}))"
+            case sign:
+                return f"{column} {sign.upper()} {' AND '.join(values)}"
+
+    @property
+    def text(self) -> str:
+        """The condition in words."""
+        values = [f"{value:{self.thousands}f}" if isinstance(value, Decimal) else str(value) for value in self.operands]
+        sign = {"in": "= ", "not in": "≠ ", "contains": "∋ ", "between": "", ">=": "≥ ", "<=": "≤ "}.get(
+            self.sign, f"{self.sign} "
+        )
+        return f"{self.column.head or self.column.name} {sign}{(' – ' if self.sign == 'between' else ' / ').join(values)}"
+
+
+def _literal(value: Decimal | dt.date | str) -> str:
+    match value:
+        case Decimal():
+            return f"{value:f}"
+        case dt.date():
+            return f"DATE '{value}'"
+        case _:
+            return "'" + value.replace("'", "''") + "'"
 
 
 class TableQuestion(NamedTuple):
@@ -61,10 +106,8 @@ class TableQuestion(NamedTuple):
         match self.operation:
             case "list":
                 what = "*"
-            case "count":
-                what = 'count(*) AS "count"'
-            case "distinct":
-                what = f'count(DISTINCT {column}) AS "count"'
+            case "count" | "distinct":
+                what = f'count({"DISTINCT " * (self.operation == "distinct")}{column}) AS "count"'
             case function:
                 what = f"{function}({column}) AS {quoted(f'{function}_{column.strip(chr(34))}')}"
         parts = ["SELECT", f"{groups}," if groups else "", what, "FROM data"]
@@ -82,620 +125,534 @@ class TableQuestion(NamedTuple):
 
 def read_question(question: str, table: TypedTable, names: Sequence[str] = ()) -> TableQuestion | None:
     """Return what `question` asks of `table`, None unless all of it is sure; `names` also call the table."""
-    asked = _operation(question)
-    return _Reading(asked[0], _items(asked[1]), table, names).result() if asked else None
+    operation, rest = _operation(question)
+    tokens = _Tokens(table, names, is_count=operation in _COUNTING).read(rest) if operation else None
+    if operation is None or tokens is None:
+        return None
+    try:
+        return _Reading(operation, table).read(tokens)
+    except _NotSureError:
+        return None
 
 
 def may_ask_table(question: str) -> bool:
     """Return whether `question` begins as one that a table may answer, and not only by listing rows."""
-    asked = _operation(question)
-    return asked is not None and asked[0] != "list"
+    return _operation(question)[0] not in {None, "list"}
 
 
 # --- what is asked ------------------------------------------------------------------------------------
 
-_ARTICLES = r"(?:(?:the|all|der|die|das|den|dem|des|aller?|allen)\s)?+"
 _LEAD = (
     r"(?:(?:please|bitte)\s)?+(?:(?:what(?:['’]s|\s(?:is|are|was|were))|(?:tell|give|show)\sme|calculate|compute|"
     r"was\s(?:ist|sind|war|waren)|wie\s(?:hoch|groß)\s(?:ist|sind|war|waren)|berechne|nenne\smir|zeige\smir)\s)?+"
+    r"(?:(?:the|all|der|die|das|den|dem|des|aller?|allen)\s)?+"
 )
-_OF = r"(?:\s(?:of|der|des|von|vom))?"
-_NUMBER_OF = r"how\smany|(?:total\s)?number\sof|count(?:\sof)?|wie\s?viele|(?:gesamt)?anzahl(?:\s(?:der|von))?"
-_OPERATIONS: Sequence[tuple[Operation, str]] = (
-    ("distinct", rf"(?:{_NUMBER_OF})\s(?:different|distinct|unique|verschiedenen?|unterschiedlichen?)"),
-    ("count", _NUMBER_OF),
-    ("sum", rf"(?:sum|total|(?:gesamt)?summe){_OF}"),
-    (
-        "avg",
-        r"(?:average|mean|durchschnitt|mittelwert)(?:\s(?:of|der|des|von|vom))?|(?:durchschnittlich|mittler)e[nrs]?",
-    ),
-    ("median", r"median(?:\s(?:of|der|des|von|vom))?"),
-    (
-        "max",
-        r"(?:highest|largest|biggest|greatest|maximum|max|latest)(?:\sof)?|(?:höchst|größt|maximal|spätest)e[nrs]?",
-    ),
-    ("min", r"(?:lowest|smallest|minimum|min|earliest)(?:\sof)?|(?:niedrigst|kleinst|geringst|minimal|frühest)e[nrs]?"),
-    ("list", r"list|which|show|welche[nrs]?|zeige?|liste"),
-)
-_ASKED = [(name, re.compile(rf"{_LEAD}{_ARTICLES}(?:{words})(?!\w)\s?", re.IGNORECASE)) for name, words in _OPERATIONS]
+_NUMBER_OF = r"(?:how\smany|(?:total\s)?number\sof|count|wie\s?viele|(?:gesamt)?anzahl)"
+_OPERATIONS: Mapping[Operation, str] = {
+    "distinct": rf"{_NUMBER_OF}\s(?:(?:of|der|von)\s)?(?:different|distinct|unique|verschiedenen?|unterschiedlichen?)",
+    "count": _NUMBER_OF,
+    "sum": r"sum|total|(?:gesamt)?summe",
+    "avg": r"average|mean|durchschnitt|mittelwert|(?:durchschnittlich|mittler)e[nrs]?",
+    "median": "median",
+    "max": r"highest|largest|biggest|greatest|maximum|max|latest|(?:höchst|größt|maximal|spätest)e[nrs]?",
+    "min": r"lowest|smallest|minimum|min|earliest|(?:niedrigst|kleinst|geringst|minimal|frühest)e[nrs]?",
+    "list": r"list|which|show|welche[nrs]?|zeige?|liste",
+}
+_ASKED = {name: re.compile(rf"{_LEAD}(?:{words})(?!\w)\s?", re.IGNORECASE) for name, words in _OPERATIONS.items()}
 
 
-def _operation(question: str) -> tuple[Operation, str] | None:
+def _operation(question: str) -> tuple[Operation | None, str]:
     """Return what is asked, and the rest of the question."""
     text = " ".join(question.split()).rstrip(" ?.!")
-    for name, pattern in _ASKED:
+    for name, pattern in _ASKED.items():
         if match := pattern.match(text):
             return name, text[match.end() :]
-    return None
+    return None, ""
 
 
-# --- the parts of a question --------------------------------------------------------------------------
-
-Kind = Literal["word", "text", "amount", "date", "compare", "time", "group", "or_more"]
+# --- the words of a question --------------------------------------------------------------------------
 
 
-class _Item(NamedTuple):
-    """A part of a question: a word, a quoted text, an amount, a span of time, or words of a comparison."""
+class _Token(NamedTuple):
+    """A part of a question, its kind as one letter, as `_PART` names them."""
 
-    kind: Kind
-    text: str
-    figure: Figure | None = None
+    kind: str
+    text: str = ""
+    column: int = -1
+    is_whole: bool = False
+    """Whether the column is named by its whole head: "order id", not "orders"."""
+    values: Mapping[int, Sequence[str]] = {}
+    """The values that are named, by column."""
     has_scale: bool = False
-    span: tuple[dt.date, dt.date] | None = None
-    """The first day, and the day after the last."""
+    days: tuple[dt.date, dt.date] | None = None
+    """The first and the last day of a time."""
 
 
-_COMPARISONS = {
-    ">=": r"at least|no less than|not less than|greater than or equal to|≥|>=|mindestens|wenigstens",
-    "<=": r"at most|no more than|not more than|up to|less than or equal to|≤|<=|höchstens|maximal|bis zu",
-    ">": r"(?:more|greater|higher|larger|bigger) than|over|above|exceeds|exceeding|>|(?:mehr|größer|höher) als|"
-    "über",
-    "<": r"(?:less|fewer|lower|smaller) than|under|below|<|weniger als|kleiner als|niedriger als|unter",
-    "between": r"between|zwischen",
-    "=": r"equals|equal to|exactly|=|genau|gleich",
-    "in": r"in the year|in year|during|im jahr|im|in",
-    "contains": r"contains|containing|enthält|enthalten",
+_PHRASES: Mapping[str, Mapping[str, str]] = {
+    "m": {
+        ">=": r"(?:or|and) (?:more|over|above|higher)|(?:oder|und) mehr",
+        "<=": r"or (?:less|fewer|lower|below)|oder weniger",
+    },
+    "c": {
+        ">=": r"at least|(?:no|not) less than|greater than or equal to|≥|>=|mindestens|wenigstens",
+        "<=": r"at most|(?:no|not) more than|up to|less than or equal to|≤|<=|höchstens|maximal|bis zu",
+        ">": r"(?:more|greater|higher|larger|bigger) than|over|above|exceed(?:s|ing)?|>|(?:mehr|größer|höher) als|über",
+        "<": r"(?:less|fewer|lower|smaller) than|under|below|<|(?:weniger|kleiner|niedriger) als|unter",
+    },
+    "e": {"=": r"equals|equal to|exactly|=|genau|gleich"},
+    "b": {"between": r"between|zwischen"},
+    "k": {"contains": r"contain(?:s|ing)|enthält|enthalten"},
+    "t": {">=": "since|seit|ab", "<=": "until|bis", ">": "after", "<": "before|vor"},
+    "i": {"in": r"(?:in(?: the)?(?: year)?|during|im(?: jahr)?)(?=\s\d{4}(?!\w))"},
+    "g": {">": r"(?:grouped |broken down )?by|per|for (?:each|every)|in each|(?:gruppiert )?nach|pro|je|für jede[nrs]?"},
+    "x": {"not": r"(?:that |which )?(?:are|were|is|was|do|did|does) not|not|nicht|except|außer"},
+    "a": {"": "and|und|,"},
+    "o": {"": "or|oder"},
 }
-_TIMES = {">=": "since|seit|ab", "<=": "until|bis", ">": "after", "<": "before|vor"}
-"""Comparisons before which four digits are a year."""
-_GROUP = r"(?:grouped |broken down )?by|per|for (?:each|every)|in each|gruppiert nach|nach|pro|je|für jede[nrs]?"
-_OR_MORE = {
-    ">=": r"(?:or|and) (?:more|over|above|higher)|(?:oder|und) mehr",
-    "<=": r"or (?:less|fewer|lower|below)|oder weniger",
-}
-
-
-def _phrase(words: str) -> re.Pattern[str]:
-    return re.compile(rf"(?:{words})(?![^\W\d_])", re.IGNORECASE)
-
-
-_MARKED: list[tuple[Kind, str, re.Pattern[str]]] = [
-    *(("or_more", sign, _phrase(words)) for sign, words in _OR_MORE.items()),
-    *(("compare", sign, _phrase(words)) for sign, words in _COMPARISONS.items()),
-    *(("time", sign, _phrase(words)) for sign, words in _TIMES.items()),
-    ("group", "", _phrase(_GROUP)),
+"""By kind and sign. Four digits are a year after words of time (t, i), also after "nach", else one of groups (g)."""
+_SPOKEN = [
+    (kind, sign, re.compile(rf"(?:{words})(?![^\W\d_])", re.IGNORECASE))
+    for kind, signs in _PHRASES.items()
+    for sign, words in signs.items()
 ]
+_FILLERS = word_set(
+    "the a an of is are was were be been there with where whose that which who have has had do does did all any for to "
+    "on at in im during from table sheet list value values their its total overall altogether them we made place placed recorded "
+    "given listed work works ones der die das den dem des ein eine einen einem einer eines ist sind war waren gibt gab "
+    "es mit wo deren dessen hat haben alle aller für von vom zu zum zur am tabelle blatt wert werte insgesamt gesamt "
+    "wurden werden liegt liegen beträgt arbeitet arbeiten"
+)
+"""Words that only join the others."""
+_ROWS = word_set(
+    "rows row records record entries entry lines line items item cases case zeilen zeile einträge eintrag datensätze "
+    "datensatz"
+)
+_JOINING = word_set("of in the for der des im von")
+"""Words that may stand between those of a head: "revenue of 2023"."""
 _QUOTED = re.compile(r"[\"“„]([^\"“”„]{1,200})[\"”“]|'([^'\n]{1,200})'")
 _SCALE = "|".join(sorted((re.escape(word) for word in SCALES if word != "hundred"), key=len, reverse=True))
 _AMOUNT = re.compile(
     rf"(?:(?:{CURRENCY})\s?)?[-−]?\d(?:[\d.,'’]*\d)?+(?P<scale>\s?(?:{_SCALE})(?!\w)|[kKMB](?!\w))?"
-    rf"(?:\s?(?:%|percent(?!\w)|prozent(?!\w)|{CURRENCY}))?(?![\w])",
+    rf"(?:\s?(?:%|percent(?!\w)|prozent(?!\w)|{CURRENCY}))?",
     re.IGNORECASE,
 )
-_NAMES = "|".join(cell_values.MONTHS)
-_DATES = re.compile(
-    rf"(?P<whole>\d{{4}}-\d{{1,2}}-\d{{1,2}}|\d{{1,2}}[./]\d{{1,2}}[./]\d{{4}}|\d{{1,2}}(?:\.|st|nd|rd|th)?\s(?:{_NAMES})\w{{0,7}}\.?,?\s\d{{4}}"
-    rf"|(?:{_NAMES})\w{{0,7}}\.?\s\d{{1,2}}(?:st|nd|rd|th)?,?\s\d{{4}})(?!\w)"
-    rf"|(?P<name>{_NAMES})\w{{0,7}}\.?,?\s(?P<year>\d{{4}})(?!\w)|Q(?P<quarter>[1-4])[\s/-]?(?P<of>\d{{4}})(?!\w)",
-    re.IGNORECASE,
-)
-_WORD = re.compile(r"\w+(?:[-’'&/]\w+)*+|\S")
+_OF_YEAR = re.compile(r"[\s/-]{0,2}(?:(?:of|in)\s)?(\d{4})(?!\w)")
+_YEAR = re.compile(r"[0-9]{4}")
+_WORD = re.compile(r"\w+|%")
+_APART = re.compile(r"[^\w\"“”„%]{0,3}")
+"""What may stand between the words of a name."""
+_IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 
 
-def _items(text: str) -> list[_Item]:
-    items: list[_Item] = []
-    position = 0
-    while position < len(text):
-        if text[position].isspace():
-            position += 1
-            continue
-        item, position = _item_at(text, position, follows_amount=bool(items) and items[-1].kind == "amount")
-        if item.text not in ",;":
-            items.append(item)
-    return items
-
-
-def _item_at(text: str, position: int, *, follows_amount: bool) -> tuple[_Item, int]:
-    if match := _QUOTED.match(text, position):
-        return _Item("text", match[1] or match[2]), match.end()
-    if (match := _DATES.match(text, position)) and (span := _span(match)):
-        return _Item("date", match[0], span=span), match.end()
-    if (match := _AMOUNT.match(text, position)) and (figure := cell_values.read_figure(match[0])):
-        return _Item("amount", match[0], figure=figure, has_scale=bool(match["scale"])), match.end()
-    for kind, sign, pattern in _MARKED:
-        if (follows_amount or kind != "or_more") and (match := pattern.match(text, position)):
-            return _Item(kind, sign or match[0].lower()), match.end()
-    match = _WORD.match(text, position)
-    return _Item("word", match[0] if match else text[position]), match.end() if match else position + 1
-
-
-def _span(match: re.Match[str]) -> tuple[dt.date, dt.date] | None:
-    if match["whole"]:
-        readings = cell_values.read_date(match["whole"]) or {}
-        days = [*{moment.date() for moment in readings.values() if moment}]
-        return (days[0], days[0] + dt.timedelta(1)) if len(days) == 1 else None
-    if match["quarter"]:
-        return _months(int(match["of"]), 3 * int(match["quarter"]) - 2, 3)
-    return _months(int(match["year"]), cell_values.MONTHS[match["name"][:3].lower()], 1)
-
-
-def _months(year: int, month: int, count: int) -> tuple[dt.date, dt.date] | None:
-    if year not in YEARS:
-        return None
-    end = month + count
-    return dt.date(year, month, 1), dt.date(year + (end > 12), end - 12 * (end > 12), 1)
-
-
-# --- heads and values ---------------------------------------------------------------------------------
+def _fold(text: str) -> str:
+    """Return a text in small letters without accents."""
+    return "".join(letter for letter in unicodedata.normalize("NFKD", text.lower()) if not unicodedata.combining(letter))
 
 
 def _key(word: str) -> str:
-    """Return a word as names are compared: small, without accents and the endings of plurals and past tenses."""
-    plain = unicodedata.normalize("NFKD", re.sub(r"['’]s?$", "", word.lower()))
-    word = re.sub(r"ies$", "y", "".join(letter for letter in plain if not unicodedata.combining(letter)))
+    """Return a word as names are compared: without the endings of plurals and past tenses."""
+    word = re.sub(r"ies$", "y", _fold(word))
     while len(word) > MIN_STEM_CHARS and word[-1] in "dens":
         word = word[:-1]
     return word
 
 
 def _keys(text: str) -> tuple[str, ...]:
-    return tuple(map(_key, re.findall(r"\w+", text)))
+    return tuple(map(_key, _WORD.findall(re.sub(r"['’]s\b", "", text))))
 
 
-_IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+class _Tokens:
+    """Reads the words of a question as columns and values of a table, figures, times, comparisons and joining words."""
 
-
-class _Names:
-    """The words by which the columns of a table, and the values in them, are named."""
-
-    def __init__(self, table: TypedTable) -> None:
-        self.table = table
-        self.heads: dict[tuple[str, ...], list[int]] = {}
-        self._plain = plain = [_keys(_IN_BRACKETS.sub(" ", column.head)) for column in table.info.columns]
+    def __init__(self, table: TypedTable, names: Sequence[str], *, is_count: bool) -> None:
+        self._is_count = is_count
+        self._nouns = {key for name in (table.info.name, *names) for key in _keys(name)}
+        self._heads: dict[tuple[str, ...], list[_Token]] = {}
+        """By the words that name them, in any order."""
+        plain = [_keys(_IN_BRACKETS.sub(" ", column.head)) for column in table.info.columns]
         for index, (column, words) in enumerate(zip(table.info.columns, plain, strict=True)):
             single = [(word,) for word in words if sum(word in other for other in plain) == 1 and len(word) > 2]
-            for name in {words, _keys(column.head), _keys(column.name), *single} - {()}:
-                self.heads.setdefault(name, []).append(index)
-        self.values: dict[tuple[str, ...], dict[int, set[str]]] = {}
-        self.inflected: dict[tuple[str, ...], dict[int, set[str]]] = {}
+            whole = {words, _keys(column.head)}
+            for name in {*whole, _keys(column.name), *single} - {()}:
+                token = _Token("h", column=index, is_whole=name in whole)
+                self._heads.setdefault(tuple(sorted(name)), []).append(token)
+        self._values: dict[tuple[str, ...], dict[int, set[str]]] = {}
         for index, read in enumerate(table.columns):
             distinct = {value for value in read.values if isinstance(value, str)}
             for value in distinct if len(distinct) <= MAX_DISTINCT else ():
-                if words := tuple(re.findall(r"\w+", value.lower())):
-                    self.values.setdefault(words, {}).setdefault(index, set()).add(value)
-                    self.inflected.setdefault(_keys(value), {}).setdefault(index, set()).add(value)
-        self.longest = max(map(len, [*self.heads, *self.values]), default=1)
+                self._values.setdefault(_keys(value), {}).setdefault(index, set()).add(value)
 
-    def head_at(self, items: Sequence[_Item], at: int) -> tuple[list[int], int]:
-        """Return the columns that are named from an item on, and how many items name them."""
-        for count, words in self._runs(items, at):
-            if found := self.heads.get(tuple(map(_key, words))):
-                return found, count
-        return [], 0
+    def read(self, text: str) -> list[_Token] | None:
+        """Return the parts of a question; None if one of its words says something else, or several things."""
+        times = {start: (_Token("d", days=days) if days else None, end) for start, end, days in _times(text)}
+        tokens: list[_Token] = []
+        at = 0
+        while at < len(text):
+            if text[at].isspace():
+                at += 1
+                continue
+            token, at = times[at] if at in times else self._token(text, at, tokens[-1] if tokens else _Token(""))
+            if token is None:
+                return None
+            tokens += [token] if token.kind else []
+        return tokens
 
-    def is_whole(self, index: int, items: Sequence[_Item]) -> bool:
-        """Return whether the items name a column by its whole head."""
-        words = tuple(_key(word) for item in items for word in re.findall(r"\w+", item.text))
-        return words in {self._plain[index], _keys(self.table.info.columns[index].head)}
+    def _token(self, text: str, at: int, before: _Token) -> tuple[_Token | None, int]:
+        """Return what the most words from a place on are, and where they end; of as many a comparison, then a name."""
+        if match := _QUOTED.match(text, at):
+            words = match[1] or match[2]
+            return self._value(words) or _Token("q", words), match.end()
+        ends = [(match.end(), _Token(kind, sign)) for kind, sign, words in _SPOKEN if (match := words.match(text, at))]
+        if ends and ends[0][1].kind == "m" and before.kind not in {"n", "y"}:
+            del ends[0]
+        amount = _amount(text, at)
+        found = [*ends[:1], *([amount] if amount and before.kind in {"b", "c", "e", "t"} else []), *self._names(text, at)]
+        end, token = max([*found, *([amount] if amount else [])], key=lambda one: one[0], default=(at, None))
+        word = match[0] if (match := _WORD.match(text, at)) else text[at]
+        is_noun = _key(word) in self._nouns and not word.endswith("ed")
+        if token and end > at + len(word):
+            return token, end
+        is_filler, is_row = word.lower() in _FILLERS, word.lower() in _ROWS
+        if token and token.kind == "v":
+            is_of_head = before.column in token.values or before.kind == "e"
+            is_article = len(word) == 1 and is_filler and not any(word in names for names in token.values.values())
+            if is_of_head or not (is_noun or is_filler or is_row or word.lower() in NEGATIONS):
+                return token, end
+            return (_Token("") if is_article else None), end  # "a" before one of class A
+        if token and not (token.kind == "h" and is_noun and not token.is_whole and not self._is_count):
+            return (None if token.kind == "?" else token), end
+        known = _Token("r") if is_noun or is_row else _Token("") if is_filler or word == ";" else None
+        return known, at + len(word)
 
-    def value_at(self, items: Sequence[_Item], at: int) -> tuple[Mapping[int, set[str]], int]:
-        """Return the values that are named from an item on, by column, and how many items name them."""
-        for count, words in self._runs(items, at):
-            if found := self.values.get(words) or self.inflected.get(tuple(map(_key, words))):
-                return found, count
-        return {}, 0
+    def _names(self, text: str, at: int) -> Iterator[tuple[int, _Token]]:
+        """Yield the columns and values named from a place on, with where their names end."""
+        words: list[str] = []
+        end = at
+        while len(words) < MAX_NAME_WORDS and (match := _WORD.match(text, end)):
+            words.append(match[0].lower())
+            content = [_key(word) for word in words if word not in _JOINING]
+            heads = self._heads.get(tuple(sorted(content)), []) if _JOINING.isdisjoint({words[0], words[-1]}) else []
+            token = heads[0] if heads else self._value(text[at : match.end()])
+            if token:
+                yield match.end(), token if len(heads) < 2 else _Token("?")
+            apart = _APART.match(text, match.end())
+            end = apart.end() if apart else match.end()
 
-    def _runs(self, items: Sequence[_Item], at: int) -> Iterator[tuple[int, tuple[str, ...]]]:
-        runs: list[tuple[int, tuple[str, ...]]] = []
-        words: tuple[str, ...] = ()
-        for count, item in enumerate(items[at : at + self.longest], start=1):
-            own = re.findall(r"\w+", item.text.lower())
-            if item.kind not in {"word", "text", "amount"} or not own:
-                break
-            words += tuple(own)
-            runs.append((count, words))
-        yield from reversed(runs)
+    def _value(self, text: str) -> _Token | None:
+        """Return the values that a text names, in any case; of several that differ in more the one so written."""
+        values: dict[int, Sequence[str]] = {}
+        for index, names in self._values.get(_keys(text), {}).items():
+            written = sorted(name for name in names if name.casefold() == text.casefold()) or sorted(names)
+            if len({*map(_fold, written)}) > 1:
+                return _Token("?")
+            values[index] = written
+        return _Token("v", values=values) if values else None
 
 
-_FILLERS = word_set(
-    "the a an of is are was were be been there in with where whose that which who have has had do does did and all "
-    "any for to on at from rows row records record entries entry lines line items item cases case table sheet list "
-    "value values their its total overall altogether them we made placed recorded given listed work works "
-    "der die das den dem des ein eine einen einem einer eines ist sind war waren gibt es mit wo deren dessen hat "
-    "haben und alle aller für von vom zu zum zur am zeilen zeile einträge eintrag datensätze datensatz tabelle blatt "
-    "wert werte insgesamt gesamt wurden werden liegt liegen beträgt"
+def _times(text: str) -> Iterator[tuple[int, int, tuple[dt.date, dt.date] | None]]:
+    """Yield the dates, months and quarters of a text with their first and last days, None if these are not sure."""
+    for date in find_dates(text):
+        if date.month is not None or not _YEAR.fullmatch(text[date.start : date.end]):
+            yield date.start, date.end, date.bounds if date.year and date.month else None
+    for period in find_quarters(text):
+        if match := _OF_YEAR.match(text, period.end):
+            year, months = int(match[1]), {"Q": 3, "H": 6}[period.code[0]]
+            last = months * int(period.code[1])
+            days = dt.date(year, last - months + 1, 1), dt.date(year, last, calendar.monthrange(year, last)[1])
+            yield period.start, match.end(), days
+
+
+def _amount(text: str, at: int) -> tuple[int, _Token] | None:
+    """Return the figure that begins at a place; one of four digits may be a year."""
+    match = _AMOUNT.match(text, at)
+    if match is None:
+        return None
+    measure = measure_behind(text, match.end())
+    end = measure.end if measure else match.end()
+    if cell_values.read_figure(text[at:end]) is None or text[end : end + 1].isalnum():
+        return None
+    kind = "y" if _YEAR.fullmatch(text[at:end]) and int(text[at:end]) in YEARS else "n"
+    return end, _Token(kind, text[at:end], has_scale=bool(match["scale"]))
+
+
+# --- the query of a question --------------------------------------------------------------------------
+
+_PART = re.compile(
+    r"(?P<groups>gh(?![bct])(?:a*h(?![bctnv]))*)|(?P<compared>h?(?:(?:b[nyd]a|[ce])[nyd]|[ny]m|n)(?:r|h(?![bcenvxy]))?)"
+    r"|(?P<time>h?[gt][yd]|h?d|h?iy|hy)|(?P<contains>hkq)|(?P<values>[hxe]{0,3}v(?:[ao]*h?v)*h?)|(?P<mention>h)|[ar]"
 )
-"""Words that only join the others."""
-_OR = frozenset({"or", "oder"})
+"""The parts of a question by the kinds of its tokens."""
+
+
+class _NotSureError(Exception):
+    """A part of a question is not understood."""
 
 
 class _Reading:
-    """Reads the items of a question from left to right."""
+    """Puts the tokens of a question together as a query."""
 
-    def __init__(self, operation: Operation, items: list[_Item], table: TypedTable, names: Sequence[str]) -> None:
+    def __init__(self, operation: Operation, table: TypedTable) -> None:
         self._operation = operation
-        self._items = items
         self._table = table
-        self._names = _Names(table)
-        self._nouns = {key for name in (table.info.name, *names) for key in _keys(name)}
         self._conditions: list[Condition] = []
         self._groups: list[types.TableColumn] = []
-        self._mentions: list[int] = []
-        self._whole: set[int] = set()
-        """The columns named by their whole heads."""
-        self._pending: int | None = None
-        """The column named last, to which a comparison may belong."""
-        self._is_whole = False
-        """Whether its head was named as a whole: "order id", not "orders"."""
-        self._named_until = 0
-        """Where the words of its head end."""
-        self._equal_to: tuple[int, int] | None = None
-        """The column of the last value, and where its words end."""
-        self._has_or = False
+        self._mentions: dict[int, bool] = {}
+        """The columns named for themselves, and whether by their whole heads."""
+        self._asked_first: list[int] = []
+        """The column that follows what is asked, also if it is compared: "total amount over 500"."""
+        self._has_rows = False
+        """Whether rows were named: they are counted then, and no column behind them."""
 
-    def result(self) -> TableQuestion | None:
-        """Return what is asked, None if anything is not sure."""
+    def read(self, tokens: Sequence[_Token]) -> TableQuestion:
+        """Return what the tokens ask. Raises _NotSureError."""
+        kinds = "".join(token.kind for token in tokens)
+        self._asked_first = [token.column for token in tokens[:1] if token.column in self._measures()]
         at = 0
-        while at < len(self._items):
-            count = self._read(at)
-            if not count:
-                return None
-            at += count
-        conditions = self._joined_conditions()
-        if conditions is None:
-            return None
-        return self._finished(conditions)
-
-    def _read(self, at: int) -> int:
-        """Read what begins at an item; return the number of items read, 0 if they are not understood."""
-        item = self._items[at]
-        if item.kind == "group" and (count := self._read_groups(at + 1)):
-            return 1 + count
-        if item.kind in {"compare", "time"} or (item.kind == "group" and item.text == "nach"):
-            is_time = item.kind != "compare" or item.text == "in"
-            count = self._compare(">" if item.kind == "group" else item.text, at + 1, is_time=is_time)
-            return 1 + count if count else int(item.text == "in")  # "in" may also lead to a value
-        if (named := self._read_name(at)) is not None:
-            return named
-        match item.kind:
-            case "amount":
-                return self._bare_amount(at)
-            case "date":
-                return self._compare("in", at, is_time=True)
-            case "word":
-                self._has_or = self._has_or or item.text.lower() in _OR
-                return int(item.text.lower() in _FILLERS | _OR or _key(item.text) in self._nouns)
-        return 0
-
-    def _read_name(self, at: int) -> int | None:
-        """Read a column or a value; return the number of items, 0 if several have the name, None if there is none."""
-        found, count = self._names.head_at(self._items, at)
-        values, length = self._names.value_at(self._items, at)
-        if not count or count < length:
-            if not length:
-                return None
-            word = self._items[at].text
-            is_noun_too = length == 1 and _key(word) in self._nouns
-            is_filler = length == 1 and self._items[at].kind == "word" and word.lower() in _FILLERS
-            if is_filler and (self._pending not in values or at != self._named_until):
-                return 0
-            if is_noun_too or (index := self._equal(values)) is None:
-                return 0
-            self._equal_to = (index, at + length)
-            return length
-        if len(found) > 1:
-            return 0
-        named = self._items[at : at + count]
-        is_noun = named[0].kind == "word" and _key(named[0].text) in self._nouns and self._operation not in _COUNTING
-        is_whole = self._names.is_whole(found[0], named)
-        if is_noun and not is_whole:
-            return 1
-        if self._equal_to == (found[0], at):  # "the Lighting category"
-            return count
-        self._mentions.append(found[0])
-        self._pending, self._is_whole, self._named_until = found[0], is_whole, at + count
-        self._whole |= {found[0]} if is_whole else set()
-        return count
-
-    def _take_pending(self, kinds: Sequence[types.ColumnKind]) -> int | None:
-        """Return the column named last if a comparison of this kind may belong to it; it is then not asked for."""
-        index = self._pending
-        if index is None or self._table.columns[index].kind not in kinds:
-            return None
-        self._mentions.remove(index)
-        self._pending = None
-        return index
-
-    def _read_groups(self, at: int) -> int:
-        """Read the columns to group by; return the number of items, 0 if there are none."""
-        begin = at
-        while True:
-            while at < len(self._items) and self._items[at].text.lower() in {"the", "der", "dem", "den", "and", "und"}:
-                at += 1
-            found, count = self._names.head_at(self._items, at) if at < len(self._items) else ([], 0)
-            if len(found) != 1 or (self._groups and self._items[at - 1].text.lower() not in {"and", "und"}):
-                break
-            self._groups.append(self._about(found[0]))
-            at += count
-            self._pending = None
-        return at - begin if self._groups else 0
+        while at < len(kinds):
+            match = _PART.match(kinds, at)
+            if match is None:
+                raise _NotSureError
+            part, at = tokens[at : match.end()], match.end()
+            match match.lastgroup:
+                case "groups":
+                    self._groups += [self._about(token.column) for token in part if token.kind == "h"]
+                case "compared":
+                    self._compare(part)
+                case "time":
+                    self._add_time(part, next((token.text for token in part if token.kind in "gt"), "between"))
+                case "contains":
+                    self._conditions.append(Condition(self._about(part[0].column), "contains", [part[2].text]))
+                case "values":
+                    at -= self._add_values(part)
+                case "mention":
+                    self._mention(part[0])
+                case _:
+                    self._has_rows |= part[0].kind == "r"
+        return self._query()
 
     def _about(self, index: int) -> types.TableColumn:
         return self._table.info.columns[index]
 
-    # --- comparisons ---
+    def _index(self, about: types.TableColumn) -> int:
+        return self._table.info.columns.index(about)
 
-    def _equal(self, values: Mapping[int, set[str]]) -> int | None:
-        """Add the condition that a column has a value that was named; return the column, None if it may be several."""
-        index = self._pending if self._pending in values else next(iter(values)) if len(values) == 1 else None
-        if index is not None:
-            if self._pending == index:
-                self._take_pending(("text",))
-            self._conditions.append(_one_of(self._about(index), sorted(values[index])))
-        return index
+    def _mention(self, head: _Token | None) -> None:
+        if head and self._has_rows and self._operation in _COUNTING:
+            raise _NotSureError
+        if head:
+            self._mentions[head.column] = head.is_whole
 
-    def _bare_amount(self, at: int) -> int:
-        """Read an amount without a comparison: "quantity is 5", "10 or more"."""
-        following = self._items[at + 1] if at + 1 < len(self._items) else None
-        if following and following.kind == "or_more":
-            return 2 if self._number(following.text, [self._items[at]]) else 0
-        if self._pending is None:
-            return 0
-        is_in = at > 0 and self._items[at - 1].text == "in"
-        if _year(self._items[at]) and (is_in or self._pending in self._measures()):
-            return 0  # "total amount for 2022" asks of a year
-        return int(self._number("=", [self._items[at]]))
+    # --- conditions ---
 
-    def _compare(self, sign: str, at: int, *, is_time: bool) -> int:
-        """Read what is compared with, from an item on; return the number of items, 0 if it is not understood.
+    def _compare(self, part: Sequence[_Token]) -> None:
+        """Add a comparison with figures or times; four digits may be a year or an amount."""
+        sign = next((token.text for token in part if token.kind in "bcem"), "=")
+        kinds = {token.kind for token in part} & {"n", "y", "d"}
+        is_of_times = part[0].kind == "h" and part[0].column in self._times(years=True)
+        if "n" not in kinds and ("d" in kinds or is_of_times or not self._measures()):
+            self._add_time(part, sign)
+        elif "d" in kinds or (sign == "between" and kinds == {"y"} and self._times(years=True)):
+            raise _NotSureError  # "amount between 2020 and 2022" may ask of years
+        else:
+            self._add_number(part, sign)
 
-        With `is_time` four digits are a year.
-        """
-        operands = self._items[at : at + 1]
-        count = 1
-        if sign == "between":
-            operands, count = [self._items[at], *self._items[at + 2 : at + 3]] if at < len(self._items) else [], 3
-            if len(operands) < 2 or self._items[at + 1].text.lower() not in {"and", "und"}:
-                return 0
-        if not operands:
-            return 0
-        if sign == "contains":
-            return int(self._contains(operands[0]))
-        is_of_times = self._pending is not None and (self._is_date(self._pending) or self._has_years(self._pending))
-        is_open = not is_of_times and bool(self._measures() and self._times(years=True))
-        if is_open and sign == "between" and all(map(_year, operands)):
-            return 0  # "amount between 2020 and 2022" may ask of years
-        spans = [self._as_span(operand, is_time=is_time) for operand in operands]
-        if all(spans):
-            return count if self._date(sign, [span for span in spans if span]) else 0
-        if sign == "in" or any(operand.kind != "amount" for operand in operands):
-            return 0
-        return count if self._number(sign, operands) else 0
+    def _add_time(self, part: Sequence[_Token], sign: str) -> None:
+        spans = [
+            token.days or (dt.date(int(token.text), 1, 1), dt.date(int(token.text), 12, 31))
+            for token in part
+            if token.kind in "dy"
+        ]
+        are_years = all((day.month, day.day) in {(1, 1), (12, 31)} for span in spans for day in span)
+        columns = self._times(years=are_years)
+        if part[0].kind == "h" and part[0].column in columns:
+            columns = [part[0].column]
+        elif part[0].kind == "h":
+            if part[1].kind == "y":
+                raise _NotSureError  # "price 2025"
+            self._mention(part[0])
+        if len(columns) != 1:
+            raise _NotSureError
+        first, last = spans[0][0], spans[-1][1]
+        days = {">": [last], ">=": [first], "<": [first], "<=": [last]}.get(sign, [first, last])
+        is_number = self._about(columns[0]).kind == "number"
+        operands = [Decimal(day.year) if is_number else day for day in days]
+        self._conditions.append(Condition(self._about(columns[0]), "between" if days[1:] else sign, operands))
 
-    def _as_span(self, item: _Item, *, is_time: bool) -> tuple[dt.date, dt.date] | None:
-        """Return the time that an item means; with `is_time` a number may be a year."""
-        year = _year(item)
-        is_pending_date = self._pending is not None and self._is_date(self._pending)
-        if year is None or not (is_time or is_pending_date or not self._measures()):
-            return item.span
-        return dt.date(year, 1, 1), dt.date(year + 1, 1, 1)
+    def _add_number(self, part: Sequence[_Token], sign: str) -> None:
+        has_millions = all(about.unit != "m" for about in self._table.info.columns)  # "3m"
+        operands = [token for token in part if token.kind in "ny"]
+        read = (cell_values.read_figure(token.text, has_millions=has_millions) for token in operands)
+        figures = [figure for figure in read if figure]
+        units = {figure.unit for figure in figures} - {None}
+        unit = next(iter(units), None)
+        amounts = [*map(_value, figures)]
+        index = self._compared(part)
+        if index is None:
+            index = self._fitting(unit, amounts[0])
+        about, column = self._about(index), self._table.columns[index]
+        is_share = about.unit == PERCENT and unit is None and 0 < abs(amounts[0]) <= 1  # .6 may be 60 %
+        has_scale = not about.scale or all(operand.has_scale for operand in operands)  # else thousands, or ones
+        is_far = any(figure.is_open for figure in figures) and not _reaches(column, amounts[0])
+        if len(units) > 1 or column.units or not _fits(unit, about.unit) or is_share or not has_scale or is_far:
+            raise _NotSureError
+        scaled = [amount / Decimal(str(SCALES[about.scale])) if about.scale else amount for amount in amounts]
+        self._conditions.append(Condition(about, sign, scaled, "" if is_identifier(self._table, index) else ","))
+
+    def _compared(self, part: Sequence[_Token]) -> int | None:
+        """Return the column that is named beside an amount; None if it is what has the amount: "orders over 5"."""
+        measures = self._measures()
+        head = part[0] if part[0].kind == "h" else None
+        if part[-1].kind in {"h", "r"}:  # "over 5 points", unlike "over 5 orders"
+            if part[-1].column not in measures or (head and head.column in measures):
+                raise _NotSureError
+            self._mention(head)
+            return part[-1].column
+        if head and (head.column in measures or (head.is_whole and self._about(head.column).kind == "number")):
+            return head.column
+        is_bare = {token.kind for token in part} <= {"h", "n"}
+        if is_bare or (head and self._about(head.column).kind in _DATE_KINDS):
+            raise _NotSureError
+        self._mention(head)
+        return None
+
+    def _fitting(self, unit: str | None, amount: Decimal) -> int:
+        """Return the only column that an amount can be compared with; of several the one whose values reach it."""
+        columns = self._measures()
+        if unit is not None and any(self._about(index).unit for index in columns):
+            columns = [index for index in columns if is_same_unit(unit, self._about(index).unit or "")]
+        if len(columns) > 1:
+            columns = [index for index in columns if _reaches(self._table.columns[index], amount)]
+        if len(columns) != 1:
+            raise _NotSureError
+        return columns[0]
+
+    def _add_values(self, part: Sequence[_Token]) -> int:
+        """Add the conditions that columns have values; return how many tokens at the end belong to what follows."""
+        named: dict[int, list[str]] = {}
+        head, before = None, ""
+        for token in part:
+            if token.kind in {"h", "v"}:
+                index = head.column if head and head.column in token.values else next(iter(token.values), -1)
+                if head and head.column != index:
+                    self._mention(head)
+                if token.kind == "v":
+                    is_of_head = head is not None and head.column == index
+                    if (len(token.values) > 1 and not is_of_head) or (before == "v" and index in named):
+                        raise _NotSureError  # of several columns, or "North East"
+                    named.setdefault(index, []).extend(token.values[index])
+                head = token if token.kind == "h" else None
+            before = token.kind
+        kinds = [token.kind for token in part]
+        is_negated = "x" in kinds
+        is_open = is_negated and any(None in self._table.columns[index].values for index in named)
+        if is_open or kinds.count("x") > 1 or (len(named) > 1 and (is_negated or "o" in kinds)):
+            raise _NotSureError
+        for index, names in named.items():
+            sign = "not in" if is_negated else "in"
+            self._conditions.append(Condition(self._about(index), sign, sorted({*names})))
+        return int(head is not None and head.column not in named)  # "open orders", unlike "the lighting category"
+
+    # --- which column ---
 
     def _times(self, *, years: bool) -> list[int]:
         """Return the columns of dates, or else those of years."""
-        dates = [index for index in range(len(self._table.columns)) if self._is_date(index)]
-        return dates or (
-            [index for index in range(len(self._table.columns)) if self._has_years(index)] if years else []
-        )
-
-    def _is_date(self, index: int) -> bool:
-        return self._table.columns[index].kind in _DATES_KINDS
-
-    def _has_years(self, index: int) -> bool:
-        column = self._table.columns[index]
-        values = [value for value in column.values if isinstance(value, Decimal)]
-        return column.kind == "number" and bool(_YEAR.search(self._about(index).head)) and _are_years(values)
-
-    def _date(self, sign: str, spans: Sequence[tuple[dt.date, dt.date]]) -> bool:
-        is_year = all((day.month, day.day) == (1, 1) for span in spans for day in span)
-        is_pending_year = is_year and self._pending is not None and self._has_years(self._pending)
-        index = self._take_pending(("number",) if is_pending_year else _DATES_KINDS)
-        columns = self._times(years=is_year)
-        if index is None and len(columns) != 1:
-            return False
-        index = columns[0] if index is None else index
-        about, (start, end) = self._about(index), (spans[0][0], spans[-1][1])
-        column, name = quoted(about.name), about.head or about.name
-        first, last, low, high = str(start), str(end - dt.timedelta(1)), f"DATE '{start}'", f"DATE '{end}'"
-        if self._table.columns[index].kind == "number":
-            first, last, low, high = (str(year) for year in (start.year, end.year - 1, start.year, end.year))
-        sql, text = {
-            ">": (f"{column} >= {high}", f"{name} > {last}"),
-            ">=": (f"{column} >= {low}", f"{name} ≥ {first}"),
-            "<": (f"{column} < {low}", f"{name} < {first}"),
-            "<=": (f"{column} < {high}", f"{name} ≤ {last}"),
-        }.get(sign, (f"{column} >= {low} AND {column} < {high}", f"{name} {first} – {last}"))
-        self._conditions.append(Condition(sql, text, about))
-        return True
-
-    def _number(self, sign: str, items: Sequence[_Item]) -> bool:
-        has_millions = all(about.unit != "m" for about in self._table.info.columns)  # "3m"
-        read = (cell_values.read_figure(item.text, has_millions=has_millions) for item in items if item.figure)
-        figures = [figure for figure in read if figure]
-        if len({figure.unit for figure in figures} - {None}) > 1:
-            return False
-        amounts = [_value(figure) for figure in figures]
-        is_of_things = self._pending is not None and not self._is_whole and self._pending not in self._measures()
-        index = None if is_of_things else self._take_pending(("number",))
-        if index is None:
-            index = self._fitting(figures, amounts)
-        if index is None or self._table.columns[index].units:
-            return False
-        about = self._about(index)
-        unit = next(iter({figure.unit for figure in figures} - {None}), None)
-        if unit and about.unit and not _is_same_unit(unit, about.unit):
-            return False
-        if (unit == "%") != (about.unit == "%") and unit is not None:
-            return False
-        if about.scale:
-            if not all(item.has_scale for item in items):
-                return False  # of thousands or of ones
-            amounts = [value / Decimal(str(SCALES[about.scale])) for value in amounts]
-        column, name = quoted(about.name), about.head or about.name
-        thousands = "" if is_identifier(about, self._table.columns[index]) else ","
-        shown = [f"{value:{thousands}f}" for value in amounts]
-        if sign == "between":
-            low, high = (format(value, "f") for value in amounts)
-            condition = Condition(f"{column} BETWEEN {low} AND {high}", f"{name} {shown[0]} – {shown[1]}", about)
-        else:
-            condition = Condition(
-                f"{column} {sign} {amounts[0]:f}", f"{name} {_SHOWN.get(sign, sign)} {shown[0]}", about
-            )
-        self._conditions.append(condition)
-        return True
-
-    def _contains(self, item: _Item) -> bool:
-        index = self._take_pending(("text",))
-        if index is None or item.kind not in {"text", "word"}:
-            return False
-        about = self._about(index)
-        sql = f"contains(lower({quoted(about.name)}), lower({_literal(item.text)}))"
-        self._conditions.append(Condition(sql, f"{about.head or about.name} ∋ “{item.text}”", about))
-        return True
-
-    # --- which column ---
+        about = self._table.info.columns
+        dates = [index for index, column in enumerate(about) if column.kind in _DATE_KINDS]
+        if dates or not years:
+            return dates
+        return [
+            index
+            for index, column in enumerate(self._table.columns)
+            if _YEARS_NAMED.search(about[index].head) and _are_years(_numbers(column))
+        ]
 
     def _measures(self) -> list[int]:
         """Return the columns of figures that are no numbers of things and no years."""
         return [
             index
-            for index, (about, column) in enumerate(zip(self._table.info.columns, self._table.columns, strict=True))
-            if column.kind == "number" and not column.units and not is_identifier(about, column)
+            for index, column in enumerate(self._table.columns)
+            if column.kind == "number" and not column.units and not is_identifier(self._table, index)
         ]
 
-    def _fitting(self, figures: Sequence[Figure], amounts: Sequence[Decimal]) -> int | None:
-        """Return the only column that amounts can be compared with; of several the one whose values reach them."""
-        unit = next(iter({figure.unit for figure in figures} - {None}), None)
-        columns = self._measures()
-        if unit is not None:
-            of_unit = [index for index in columns if _is_same_unit(unit, self._about(index).unit or "")]
-            columns = of_unit if any(self._about(index).unit for index in columns) else columns
-        if len(columns) > 1:
-            columns = [index for index in columns if _reaches(self._table.columns[index], amounts[0])]
-        return columns[0] if len(columns) == 1 else None
+    def _is_key(self, index: int) -> bool:
+        """Whether a column has another value in each row."""
+        values = self._table.columns[index].values
+        return len({*values} - {None}) == len(values)
 
     # --- put together ---
 
-    def _joined_conditions(self) -> tuple[Condition, ...] | None:
-        """Return the conditions, several values of one column as one; None if "or" may mean another thing."""
-        by_column: dict[str, list[Condition]] = {}
-        for condition in self._conditions:
-            by_column.setdefault(condition.column.name, []).append(condition)
-        if self._has_or and (len(by_column) != 1 or any(" IN (" not in one.sql for one in self._conditions)):
-            return None
-        made: list[Condition] = []
-        for conditions in by_column.values():
-            values = [one for one in conditions if " IN (" in one.sql]
-            if len(values) > 1:
-                sql = "(" + " OR ".join(one.sql for one in values) + ")"
-                text = f"{values[0].text}, " + ", ".join(one.text.partition(" = ")[2] for one in values[1:])
-                made.append(Condition(sql, text, values[0].column))
-            else:
-                made += values
-            made += [one for one in conditions if " IN (" not in one.sql]
-        return tuple(made)
-
-    def _finished(self, conditions: tuple[Condition, ...]) -> TableQuestion | None:
-        operation, named = self._operation, [*dict.fromkeys(self._mentions)]
-        if operation == "list":
-            return TableQuestion("list", None, conditions, ()) if conditions and not self._groups else None
-        if len(named) > 1:
-            return None
-        if operation in _COUNTING:
-            return self._counted(named, conditions)
-        measures = named or self._measures()
-        if len(measures) != 1:
-            return None
-        about, column = self._about(measures[0]), self._table.columns[measures[0]]
-        if is_identifier(about, column) and measures[0] not in self._whole:
-            return None  # "total of all orders" asks not of their numbers
-        is_number = column.kind == "number" and not column.units
-        if not is_number and not (operation in {"min", "max"} and column.kind in _DATES_KINDS):
-            return None
-        return TableQuestion(operation, about, conditions, tuple(self._groups), is_named=measures[0] in self._whole)
-
-    def _counted(self, named: Sequence[int], conditions: tuple[Condition, ...]) -> TableQuestion | None:
+    def _query(self) -> TableQuestion:
+        operation, conditions = self._operation, tuple(self._conditions)
+        equal = [condition.column.name for condition in conditions if condition.sign in {"in", "not in"}]
+        if len(self._mentions) > 1 and operation in _OF_ALL:  # "amount of orders"
+            self._mentions = {index: whole for index, whole in self._mentions.items() if index in self._measures() or not self._is_key(index)}
+        if len({*equal}) < len(equal) or len(self._mentions) > 1:
+            raise _NotSureError
         groups = tuple(self._groups)
-        if not named:
-            return None if self._operation == "distinct" else TableQuestion("count", None, conditions, groups)
-        about, column = self._about(named[0]), self._table.columns[named[0]]
-        if column.kind == "number" and not is_identifier(about, column):
-            return None  # a number of things is added up, or not
-        values = [value for value in column.values if value is not None]
-        is_key = len(set(values)) == len(column.values)
-        operation: Operation = "count" if is_key and self._operation == "count" else "distinct"
-        return TableQuestion(operation, None if operation == "count" else about, conditions, groups)
+        if operation in {"avg", "median"} and any(self._is_key(self._index(group)) for group in groups):
+            raise _NotSureError  # "average quantity per order"
+        if operation == "list":
+            if groups or not conditions:
+                raise _NotSureError
+            return TableQuestion("list", None, conditions, ())
+        if operation in _COUNTING and not self._mentions:
+            if operation == "distinct":
+                raise _NotSureError
+            return TableQuestion("count", None, conditions, groups)
+        columns = [*self._mentions] or self._asked_first or self._measures()
+        if len(columns) != 1:
+            raise _NotSureError
+        about, column = self._about(columns[0]), self._table.columns[columns[0]]
+        is_name = is_identifier(self._table, columns[0])
+        if operation in _COUNTING:
+            if column.kind == "number" and not is_name:
+                raise _NotSureError  # a number of things is added up, or not
+            is_key = operation == "count" and self._is_key(columns[0])
+            return TableQuestion("count" if is_key else "distinct", None if is_key else about, conditions, groups)
+        is_amount = column.kind == "number" and not column.units
+        is_ordered = is_amount or (operation in {"min", "max"} and column.kind in _DATE_KINDS)
+        is_whole = self._mentions.get(columns[0], False)
+        if not is_ordered or (is_name and not is_whole):  # "total of all orders" asks not of their numbers
+            raise _NotSureError
+        return TableQuestion(operation, about, conditions, groups, is_named=is_whole)
 
 
-_COUNTING = frozenset({"count", "distinct"})
-_DATES_KINDS: tuple[types.ColumnKind, ...] = ("date", "time")
-_SHOWN = {">=": "≥", "<=": "≤"}
-_YEAR = re.compile(r"(?:year|jahr)(?:e?s|e)?(?:$|[\W\d_])|(?:^|[\W_])fy(?:$|[\W_])", re.IGNORECASE)
+_DATE_KINDS: tuple[types.ColumnKind, ...] = ("date", "time")
+_YEARS_NAMED = re.compile(r"(?:year|jahr)(?:e?s|e)?(?:$|[\W\d_])|(?:^|[\W_])fy(?:$|[\W_])", re.IGNORECASE)
 """Heads of columns of years."""
 _IDENTIFIER = re.compile(
     r"(?:^|[\W_])(?:id|no|nr|number|nummer|code|key|year|jahr|plz|zip)(?:$|[\W_])|#", re.IGNORECASE
 )
 
 
-def is_identifier(about: types.TableColumn, column: Column) -> bool:
-    """Return whether the numbers of a column name things, or years, and are no amounts."""
-    if _IDENTIFIER.search(about.head):
-        return True
-    values = [value for value in column.values if isinstance(value, Decimal)]
-    are_whole = all(value == value.to_integral_value() for value in values)
+def is_identifier(table: TypedTable, index: int) -> bool:
+    """Return whether the numbers of a column name things, or years, or number the rows, and are no amounts."""
+    values = _numbers(table.columns[index])
     steps = {after - before for before, after in itertools.pairwise(values)}
-    return bool(values) and (
-        _are_years(values) or (are_whole and len(values) > MIN_STEM_CHARS and steps == {Decimal(1)})
-    )
+    numbers_rows = index == 0 and len(values) > MIN_STEM_CHARS and steps == {Decimal(1)}
+    return bool(_IDENTIFIER.search(table.info.columns[index].head)) or _are_years(values) or numbers_rows
+
+
+def _numbers(column: Column) -> list[Decimal]:
+    return [value for value in column.values if isinstance(value, Decimal)]
 
 
 def _are_years(values: Sequence[Decimal]) -> bool:
     return bool(values) and all(value == value.to_integral_value() and int(value) in YEARS for value in values)
 
 
-def _year(item: _Item) -> int | None:
-    """Return the year that a number may be."""
-    return int(item.text) if re.fullmatch(r"[0-9]{4}", item.text) and int(item.text) in YEARS else None
-
-
-def _is_same_unit(asked: str, given: str) -> bool:
-    return asked == given or {asked, given} <= {"$", "US$"}
+def _fits(asked: str | None, given: str | None) -> bool:
+    """Whether an amount can be compared with a column by their units; money also with one without."""
+    if asked is None:
+        return True
+    return bool(currencies(asked)) if given is None else is_same_unit(asked, given)
 
 
 def _reaches(column: Column, amount: Decimal) -> bool:
-    return any(abs(value) >= abs(amount) for value in column.values if isinstance(value, Decimal))
+    return any(abs(value) >= abs(amount) for value in _numbers(column))
 
 
 def _value(figure: Figure) -> Decimal:
     """Return a figure's value; three digits behind a single mark are thousands: nobody asks for 30.000 meaning 30."""
-    return max(value for value in figure.by_mark.values() if value is not None)
-
-
-def _one_of(about: types.TableColumn, names: Sequence[str]) -> Condition:
-    column = quoted(about.name)
-    return Condition(
-        f"{column} IN ({', '.join(map(_literal, names))})", f"{about.head or about.name} = {' / '.join(names)}", about
-    )
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+    values = [value for value in figure.by_mark.values() if value is not None]
+    return min(values, key=abs) if any(abs(value) < 1 for value in values) else max(values, key=abs)

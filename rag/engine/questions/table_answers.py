@@ -156,7 +156,7 @@ def _texts(table: TypedTable, asked: TableQuestion, result: types.TableResult, q
     has_unit = column is not None and asked.operation != "distinct"
     unit = f" {column.unit}" if column and has_unit and column.unit and column.unit not in head else ""
     unit += f" ({column.scale})" if column and has_unit and column.scale and column.scale not in head else ""
-    is_name = column is not None and has_unit and is_identifier(column, _column(table, column))
+    is_name = column is not None and has_unit and is_identifier(table, table.info.columns.index(column))
     return [
         f"{' / '.join(_shown(value, '') or '–' for value in row[:-1])}{': ' if row[:-1] else ''}"
         f"{label}{about}: {_shown(row[-1], '' if is_name else ',') or '–'}{unit}"

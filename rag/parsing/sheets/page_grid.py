@@ -29,11 +29,12 @@ REMARKS = ("hidden sheet", "hidden rows are shaded", "hidden columns are shaded"
 
 
 class Band(NamedTuple):
-    """A row or column on the page: its number in the sheet, its start and its end in points."""
+    """A row or column on the page: its number in the sheet, its start and its end in points, if the sheet hides it."""
 
     number: int
     start: float
     end: float
+    is_hidden: bool = False
 
 
 class Block(NamedTuple):

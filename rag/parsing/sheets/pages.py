@@ -394,8 +394,14 @@ class _Table:
         return PageGrid(
             sheet=self._sheet.name,
             top=boxes["table"].y0,
-            columns=tuple(Band(column, box.x0 - PADDING_X_PT, box.x1 + PADDING_X_PT) for column, box in columns),
-            rows=tuple(Band(number, box.y0 - PADDING_Y_PT, box.y1 + PADDING_Y_PT) for number, box in rows),
+            columns=tuple(
+                Band(column, box.x0 - PADDING_X_PT, box.x1 + PADDING_X_PT, column in self._sheet.hidden_columns)
+                for column, box in columns
+            ),
+            rows=tuple(
+                Band(number, box.y0 - PADDING_Y_PT, box.y1 + PADDING_Y_PT, number in self._sheet.hidden_rows)
+                for number, box in rows
+            ),
             merged=tuple(self._merged),
             blocks=tuple(self._blocks),
             heading=boxes["heading"].y1 if "heading" in boxes else None,

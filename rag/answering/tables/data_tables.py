@@ -7,7 +7,9 @@ over pages. Rows that only name a section and rows that sum up others are told a
 import itertools
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -76,14 +78,14 @@ class RawTable(NamedTuple):
     hidden_rows: tuple[int, ...] = ()
     hidden_columns: tuple[str, ...] = ()
     """The numbers of rows, and the heads of columns, that the sheet hides."""
-    is_merged: bool = False
-    """Whether a cell covers several columns."""
+    doubts: tuple[str, ...] = ()
+    """Why a table that is not on a sheet may not have been read as it is."""
 
 
 class TypedTable(NamedTuple):
     """A table with its columns read: `info` is what is told of it, `columns` belong to `info.columns`.
 
-    It has no rows that sum up others.
+    It has no rows that sum up others. `doubts` say why a table that is not on a sheet may not have been read whole.
     """
 
     info: types.DataTable
@@ -91,6 +93,7 @@ class TypedTable(NamedTuple):
     columns: list[Column]
     sheet: str | None = None
     places: Sequence[int] = ()
+    doubts: tuple[str, ...] = ()
 
     def cited(self, row: TableRow) -> types.UsedRow:
         """Return a row with its place: the boxes of its lines, on a sheet also the names of its cells."""
@@ -122,8 +125,8 @@ def read_tables(
     Raises:
         errors.LimitError: a table has too many rows or columns.
     """
-    whole = [line for line in _joined(lines) if line.kind is types.BlockKind.TABLE]
-    on_sheets = [line for line in whole if line.page_number in grids]
+    whole = [*_joined(lines)]
+    on_sheets = [line for line in whole if line.kind is types.BlockKind.TABLE and line.page_number in grids]
     others = [line for line in whole if line.page_number not in grids]
     raw = [*_sheet_tables(on_sheets, grids, records=records), *_flowing_tables(others)]
     made = [table for table in raw if table.rows and len(table.heads) > 1]
@@ -236,8 +239,20 @@ class _Table:
             tuple(sorted(sections)),
             tuple(row.number for row in filed if row.number in hidden_rows),
             tuple(head for column, head in zip(used, heads, strict=True) if column in hidden_columns),
-            is_merged=self.is_merged,
+            () if self.sheet is not None else tuple(_doubts(heads, rows, sections, is_merged=self.is_merged)),
         )
+
+
+def _doubts(
+    heads: Sequence[str], rows: Sequence[TableRow], sections: AbstractSet[int], *, is_merged: bool
+) -> Iterator[str]:
+    """Yield what a table on pages has that may be a part of a row or column, or rows that are not its own."""
+    if not all(heads) or len({*heads}) < len(heads):
+        yield N_("columns without a head of their own")
+    if is_merged:
+        yield N_("cells over several columns")
+    if sections or any(not row.cells[0] or sum(map(bool, row.cells)) < MIN_COLUMNS for row in rows):
+        yield N_("rows that may be parts of others")
 
 
 def _sections(rows: Sequence[TableRow], heads: Sequence[str]) -> set[int]:
@@ -330,15 +345,48 @@ def _flowing_tables(lines: Sequence[types.Line]) -> Iterator[RawTable]:
     """Yield the tables of documents other than sheets: rows below the same heads, also on the next page."""
     runs: list[list[types.Line]] = []
     for line in lines:
-        if not runs or _begins_anew(runs[-1], line):
+        if line.kind is types.BlockKind.TABLE and (not runs or _begins_anew(runs[-1], line)):
             runs.append([])
-        runs[-1].append(line)
-    for run in runs:
-        table = _Table()
-        data = ((line, line.row.cells) for line in run if line.row and not line.row.is_head)
-        for number, (line, cells) in enumerate(data, start=1):
-            table.add(number, line, [cell.first for cell in cells])
-        yield table.raw()
+        if line.kind is types.BlockKind.TABLE:
+            runs[-1].append(line)
+    texts: dict[int, list[types.Line]] = {}
+    for line in lines:
+        if line.kind is not types.BlockKind.TABLE:
+            texts.setdefault(line.page_number, []).append(line)
+    made = [*map(_raw_of_run, runs)]
+    heads = Counter(tuple(table.heads) for table in made)
+    for table, run, following in itertools.zip_longest(made, runs, runs[1:], fillvalue=()):
+        doubts = [*table.doubts]
+        if _has_text_within(run, texts):
+            doubts.append(N_("text between its rows"))
+        if any(part and not (part[0].row and part[0].row.is_head) for part in (run, following)):
+            doubts.append(N_("a part without heads"))
+        if heads[tuple(table.heads)] > 1:
+            doubts.append(N_("other tables with the same heads"))
+        yield table._replace(doubts=tuple(doubts))
+
+
+def _raw_of_run(run: Sequence[types.Line]) -> RawTable:
+    table = _Table()
+    data = ((line, line.row.cells) for line in run if line.row and not line.row.is_head)
+    for number, (line, cells) in enumerate(data, start=1):
+        table.add(number, line, [cell.first for cell in cells])
+    return table.raw()
+
+
+def _has_text_within(run: Sequence[types.Line], texts: Mapping[int, Sequence[types.Line]]) -> bool:
+    """Whether a line of text may be a row of a table: between its rows, or with figures directly above or below."""
+    for page, lines in itertools.groupby(run, key=lambda line: line.page_number):
+        rows = [line.bbox for line in lines]
+        left, right = min(box.x0 for box in rows), max(box.x1 for box in rows)
+        top, bottom = min(box.y0 for box in rows), max(box.y1 for box in rows)
+        height = max(box.y1 - box.y0 for box in rows)
+        for text in texts.get(page, ()):
+            middle = (text.bbox.y0 + text.bbox.y1) / 2
+            margin = height if tables.is_data(text.text) else 0
+            if text.bbox.x0 < right and text.bbox.x1 > left and top - margin < middle < bottom + margin:
+                return True
+    return False
 
 
 def _begins_anew(run: Sequence[types.Line], line: types.Line) -> bool:
@@ -372,11 +420,13 @@ def _typed(number: int, table: RawTable, mark: str, month_first: bool) -> TypedT
             most_columns=types.MAX_TABLE_COLUMNS,
         )
     columns = _columns(table.rows, mark, month_first)
-    is_total = _totals(table.rows, columns)
+    is_total, odd = _totals(table.rows, columns)
     if all(is_total):
-        is_total = [False] * len(is_total)
+        is_total, odd = [False] * len(is_total), []
     totals = tuple(row.number for row, total in zip(table.rows, is_total, strict=True) if total)
     rows = [row for row, total in zip(table.rows, is_total, strict=True) if not total]
+    odd_totals = [table.rows[index].number for index in odd]
+    may_be_totals = [row.number for row in rows if _may_be_total(next(filter(None, row.cells), ""))]
     if totals:
         columns = _columns(rows, mark, month_first)
     names = _names([head or _place(table, index, columns[index]) for index, head in enumerate(table.heads)])
@@ -398,9 +448,15 @@ def _typed(number: int, table: RawTable, mark: str, month_first: bool) -> TypedT
         columns=tuple(described),
         row_count=len(rows),
         totals=totals,
-        notes=tuple(_notes(table, rows, columns, described, totals)),
+        notes=(
+            *_row_notes(table, totals, odd_totals, may_be_totals),
+            *_column_notes(table.caption, rows, columns, described),
+        ),
     )
-    return TypedTable(info, rows, columns, table.sheet, table.places)
+    doubts = table.doubts
+    if table.sheet is None and (odd_totals or may_be_totals):
+        doubts = (*doubts, N_("a total that is not the sum of its rows"))
+    return TypedTable(info, rows, columns, table.sheet, table.places, doubts)
 
 
 def _columns(rows: Sequence[TableRow], mark: Mark, month_first: bool) -> list[Column]:
@@ -469,24 +525,25 @@ _COUNTS = re.compile(
 """Heads of counts, numbers, shares, ratios, or amounts of each of something."""
 
 
-def _notes(
-    table: RawTable,
-    rows: Sequence[TableRow],
-    columns: Sequence[Column],
-    described: Sequence[types.TableColumn],
-    totals: Sequence[int],
+def _row_notes(
+    table: RawTable, totals: Sequence[int], odd_totals: Sequence[int], may_be_totals: Sequence[int]
 ) -> Iterator[str]:
-    if totals:
-        yield N_("Rows left out as totals of others: {rows}.").format(rows=_listed(totals))
-    labels = ((row.number, next(filter(None, row.cells), "")) for row in rows)
-    if doubtful := [number for number, label in labels if _may_be_total(label)]:
-        yield N_("Rows counted that may be totals of others: {rows}.").format(rows=_listed(doubtful))
-    if table.sections:
-        yield N_("Rows not counted that only name a section: {rows}.").format(rows=_listed(table.sections))
-    if table.hidden_rows:
-        yield N_("Rows counted that the sheet hides: {rows}.").format(rows=_listed(table.hidden_rows))
+    for note, numbers in (
+        (N_("Rows left out as totals of others: {rows}."), totals),
+        (N_("Totals that are not the sums of the rows counted: {rows}."), odd_totals),
+        (N_("Rows counted that may be totals of others: {rows}."), may_be_totals),
+        (N_("Rows not counted that only name a section: {rows}."), table.sections),
+        (N_("Rows counted that the sheet hides: {rows}."), table.hidden_rows),
+    ):
+        if numbers:
+            yield note.format(rows=_listed(numbers))
     if table.hidden_columns:
         yield N_("Columns that the sheet hides: {columns}.").format(columns=", ".join(table.hidden_columns))
+
+
+def _column_notes(
+    caption: str, rows: Sequence[TableRow], columns: Sequence[Column], described: Sequence[types.TableColumn]
+) -> Iterator[str]:
     for column, about in zip(columns, described, strict=True):
         name = (about.head or about.name)[:MAX_NAME_CHARS]
         if column.unread:
@@ -515,8 +572,8 @@ def _may_be_total(label: str) -> bool:
     return bool(_BEGINS_WITH_TOTAL.match(label) or _SUMMARY.fullmatch(label.strip(_AROUND_LABEL)))
 
 
-def _totals(rows: Sequence[TableRow], columns: Sequence[Column]) -> list[bool]:
-    """Return of each row whether it sums up others.
+def _totals(rows: Sequence[TableRow], columns: Sequence[Column]) -> tuple[list[bool], list[int]]:
+    """Return of each row whether it sums up others, and the indices of those whose figures are no sums.
 
     Its label says nothing but that, at the end of the table or with a figure that is the sum of others; or it begins so
     and all its figures are sums, or is "average" and they are means; or it is the last row, has such sums and no label.
@@ -528,7 +585,7 @@ def _totals(rows: Sequence[TableRow], columns: Sequence[Column]) -> list[bool]:
     ]
     may_be = [bool(words) and _may_be_total(words[0]) for words in labels]
     others = [index for index, named in enumerate(may_be) if not named]
-    totals = [False] * len(rows)
+    totals, odd = [False] * len(rows), list[int]()
     candidates = [at for at, named in enumerate(may_be) if named]
     if rows and not labels[-1] and any(labels):
         candidates.append(len(rows) - 1)
@@ -539,7 +596,7 @@ def _totals(rows: Sequence[TableRow], columns: Sequence[Column]) -> list[bool]:
         figures = [columns[at] for at in numbers if columns[at].values[index] is not None]
         sums = [column for column in figures if column.unit != "%"]
         totals[index] = bool(is_plain) and (index > max(others, default=-1) or not sums)
-        if totals[index] or tries > MAX_TRIES or not figures:
+        if tries > MAX_TRIES or not figures:
             continue
         above = [at for at in range(index) if not totals[at]]
         since = max((at for at in candidates if at < index and totals[at]), default=-1)
@@ -551,7 +608,7 @@ def _totals(rows: Sequence[TableRow], columns: Sequence[Column]) -> list[bool]:
         ]
         enough = any if is_plain else all
         least = 1 if is_plain else MIN_TOTAL_TERMS
-        totals[index] = any(
+        is_sum = any(
             len(group) >= least and sums and enough(_adds_up(column, group, index) for column in sums)
             for group in groups
         ) or (
@@ -559,7 +616,9 @@ def _totals(rows: Sequence[TableRow], columns: Sequence[Column]) -> list[bool]:
             and len(others) >= MIN_TOTAL_TERMS
             and all(_adds_up(column, others, index, is_mean=True) for column in figures)
         )
-    return totals
+        odd += [index] if totals[index] and sums and not is_sum else []
+        totals[index] |= is_sum
+    return totals, odd
 
 
 def _adds_up(column: Column, others: Sequence[int], index: int, *, is_mean: bool = False) -> bool:

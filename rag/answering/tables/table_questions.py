@@ -90,7 +90,7 @@ class TableQuestion(NamedTuple):
     conditions: tuple[Condition, ...]
     groups: tuple[types.TableColumn, ...]
     is_named: bool = False
-    """Whether the column is named by its whole head."""
+    """Whether the column, of what is counted the number or name, is named by its whole head."""
 
     @property
     def is_bare(self) -> bool:
@@ -608,7 +608,9 @@ class _Reading:
             if column.kind == "number" and not is_name:
                 raise _NotSureError  # a number of things is added up, or not
             is_key = operation == "count" and self._is_key(columns[0])
-            return TableQuestion("count" if is_key else "distinct", None if is_key else about, conditions, groups)
+            counted = None if is_key else about
+            is_named = is_name or self._mentions[columns[0]]
+            return TableQuestion("count" if is_key else "distinct", counted, conditions, groups, is_named)
         is_amount = column.kind == "number" and not column.units
         is_ordered = is_amount or (operation in {"min", "max"} and column.kind in _DATE_KINDS)
         is_whole = self._mentions.get(columns[0], False)

@@ -574,6 +574,7 @@ class Answerer:
             nonlocal follow_ups
             if follow_ups is None:
                 follow_ups = self._follow_ups(understood, answer)
+            hint = answer.hint or unread or question_intent.page_note(self.request.question, answer)
             usage = {
                 "embedding_tokens": search.usage.embedding_tokens if search else 0,
                 "latency_ms": (time.perf_counter() - self._started) * 1000,
@@ -581,7 +582,7 @@ class Answerer:
             completed = {
                 "question": understood.rewritten,
                 "follow_ups": answer.follow_ups or follow_ups,
-                "hint": answer.hint or unread or question_intent.page_note(self.request.question, answer),
+                "hint": "\n".join(filter(None, (self.composite.uncounted, hint))) or None,
                 "retrieval": summary.model_copy(update={"returned": len(search.results if search else answer.sources)}),
                 "reading": self._reading,
                 "usage": answer.usage.model_copy(update=usage),

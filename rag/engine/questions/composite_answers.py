@@ -72,6 +72,8 @@ class CompositeAnswers:
         self._quote = quote
         self._stop = stop
         self._locate = Pages(workspace).locate
+        self.uncounted: str | None = None
+        """Why the rows of a table are not counted that the question is about."""
 
     @functools.cached_property
     def _documents(self) -> list[types.DocumentNames]:
@@ -113,9 +115,9 @@ class CompositeAnswers:
             unnamed = f"{unnamed[:start]} {unnamed[end:]}"
         is_named = any("." in question[slice(*mention.span)] for mention in mentions)  # by its file
         counts_rows = is_named or all(map(is_sheet, self._documents))
-        answer = TableAnswers(self._workspace, self._locate).answer(
-            documents, dict.fromkeys((question, unnamed)), counts_rows=counts_rows
-        )
+        tables = TableAnswers(self._workspace, self._locate)
+        answer = tables.answer(documents, dict.fromkeys((question, unnamed)), counts_rows=counts_rows)
+        self.uncounted = tables.refusal
         return single_answer(answer) if answer else None
 
     # --- comparisons ---

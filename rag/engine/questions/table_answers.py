@@ -1,7 +1,8 @@
-"""Answer questions for counts, sums, averages and groups from all rows of a spreadsheet, with the rows cited."""
+"""Answer questions for counts, sums, averages and groups from all rows of a table, with the rows cited."""
 
 import contextlib
 import itertools
+import re
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import PurePath
@@ -9,6 +10,7 @@ from pathlib import PurePath
 from rag import errors, prompts, types
 from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL, compose
 from rag.answering.extraction.summary import to_hit
+from rag.answering.field_values.dates import MONTHS
 from rag.answering.passages.statements import Source, Statement
 from rag.answering.tables.cell_values import Column
 from rag.answering.tables.data_tables import TableRow, TypedTable
@@ -18,10 +20,11 @@ from rag.answering.verification.grounding import Locate
 from rag.engine.library.tables import DocumentTables, Tables
 from rag.engine.workspace import Workspace
 from rag.ingestion.language_detection import detect
+from rag.messages import N_
 from rag.parsing import MIME_TYPE_BY_SUFFIX, file_types
 
-MAX_SHEETS = 5
-"""Spreadsheets whose tables are read for a question; where more are meant, one has to be named."""
+MAX_DOCUMENTS = 5
+"""Documents whose tables are read for a question; where more are meant, one has to be named."""
 MAX_CITED_ROWS = 12
 ROWS_PER_GROUP = 2
 MAX_GROUPS = 50
@@ -50,12 +53,14 @@ _LABELS: dict[str, dict[Operation, str]] = {
 
 
 class TableAnswers:
-    """Answers from the rows of one user's spreadsheets."""
+    """Answers from the rows of tables in one user's documents."""
 
     def __init__(self, workspace: Workspace, locate: Locate) -> None:
         self._workspace = workspace
         self._tables = Tables(workspace)
         self._locate = locate
+        self.refusal: str | None = None
+        """Why the rows of a table are not counted that the question is about."""
 
     def answer(
         self, documents: Sequence[types.DocumentNames], wordings: Iterable[str], *, counts_rows: bool
@@ -63,20 +68,37 @@ class TableAnswers:
         """Return the answer of the only table among `documents` that explains all of a question; None if not sure.
 
         `wordings` are the question, and what it is without the names of documents. Only with `counts_rows` all rows are
-        counted or added up, without a condition and a column of that name: other documents may have such figures.
+        counted or added up, without a condition and a column of that name: other documents may have such figures. Of
+        tables that are not on sheets only those answer that have been read whole, and only if their column is named.
         """
-        sheets = [document for document in documents if is_sheet(document)]
-        if not 1 <= len(sheets) <= MAX_SHEETS:
+        unique = {document.id: document for document in documents}  # one may be named twice
+        sheets = [id_ for id_, document in unique.items() if is_sheet(document)]
+        chosen = [*unique] if len(unique) <= MAX_DOCUMENTS else sheets
+        if not 1 <= len(chosen) <= MAX_DOCUMENTS:
             return None
         try:
-            read = [self._tables.read(document.id) for document in sheets]
+            read = [self._tables.read(id_) for id_ in chosen]
         except (errors.ConflictError, errors.LimitError, errors.NotFoundError):
             return None
         for question in wordings:
-            asked = [(one, table, found) for one in read for table, found in one.questions(question)]
+            asked = [
+                (one, table, found)
+                for one in read
+                for table, found in one.questions(question)
+                if table.sheet is not None or _names_column(found)
+            ]
             if len(asked) == 1:
-                return None if asked[0][2].is_bare and not counts_rows else self._told(*asked[0], question)
+                return self._certain(*asked[0], question, counts_rows=counts_rows)
         return None
+
+    def _certain(
+        self, read: DocumentTables, table: TypedTable, asked: TableQuestion, question: str, *, counts_rows: bool
+    ) -> types.AnswerResponse | None:
+        if table.sheet is None and (doubts := _doubts(read, table, asked)):
+            page, name = table.info.page_start, read.document.name
+            self.refusal = prompts.TABLE_NOT_WHOLE.format(page=page, name=name, doubts=", ".join(doubts))
+            return None
+        return None if asked.is_bare and not counts_rows else self._told(read, table, asked, question)
 
     def _told(
         self, read: DocumentTables, table: TypedTable, asked: TableQuestion, question: str
@@ -120,6 +142,33 @@ class TableAnswers:
             for (number, _), line, end in zip(numbered, lines, ends, strict=True):
                 sources[number] = Source(hit, types.Span(end - 1 - len(line.text), end - 1))
         return sources
+
+
+def _names_column(asked: TableQuestion) -> bool:
+    """Whether a question is about a table on a page: it names a column that is no period, and asks not of all rows.
+
+    The rows of a table with a column for each year are items of a statement, which nobody adds up.
+    """
+    is_period = asked.column is not None and _OF_PERIOD.fullmatch(asked.column.head) is not None
+    return asked.is_named and not asked.is_bare and not is_period
+
+
+_OF_PERIOD = re.compile(
+    rf"(?:[\W\d_]|\b(?:{'|'.join(MONTHS)}|fiscal|years?|months?|quarters?|ended|ending|as|of|at|fy|[qh][1-4]|jahr)\b)*+",
+    re.IGNORECASE,
+)
+"""Heads that only name a period."""
+
+
+def _doubts(read: DocumentTables, table: TypedTable, asked: TableQuestion) -> list[str]:
+    """Return why the rows of a table that is not on a sheet may not be all, or not have all values."""
+    about = [asked.column, *asked.groups, *(condition.column for condition in asked.conditions)]
+    doubts = [*table.doubts]
+    if read.document.failed_pages or (read.document.completeness and read.document.completeness.missing_characters):
+        doubts.append(N_("characters or pages that could not be read"))
+    if any(None in _column(table, column).values for column in about if column):
+        doubts.append(N_("cells without a value"))
+    return doubts
 
 
 def is_sheet(document: types.DocumentNames) -> bool:

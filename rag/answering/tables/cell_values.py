@@ -35,7 +35,7 @@ _BEFORE = re.compile(
 _SCALE = "|".join(sorted((re.escape(word) for word in SCALES if word != "hundred"), key=len, reverse=True))
 _AFTER = re.compile(
     rf"(?:[eE](?P<power>[+-]?\d{{1,2}}))?\s?(?:(?P<letter>[kKMB])(?![^\W\d_])|(?P<scale>(?i:{_SCALE}))(?![^\W\d_])\.?)?"
-    rf"\s?(?P<unit>[%％]|(?i:percent|prozent)|{CURRENCY})?\s?(?P<close>\)?)\s?(?P<minus>[-−–]?)[*†‡§]{{0,3}}"
+    rf"(?P<inner>\)?)\s?(?P<unit>[%％]|(?i:percent|prozent)|{CURRENCY})?\s?(?P<close>\)?)\s?(?P<minus>[-−–]?)[*†‡§]{{0,3}}"
 )
 _LETTERS = {"k": 1000, "K": 1000, "M": 10**6, "B": 10**9}
 _WITH_POINT = re.compile(r"\d+(?:\.\d+)?|\.\d+|\d{1,3}(?:([,'’\u00a0\u2009\u202f ])\d{3})(?:\1\d{3})*(?:\.\d+)?")
@@ -137,7 +137,7 @@ def read_figure(cell: str, *, has_millions: bool = False) -> Figure | None:
     if after is None and measure:  # "5 m" may be metres or millions; "5 M€" is millions
         measure, after = None, _AFTER.fullmatch(text, found.end())
     brackets = (before["open"] + before["inner"]) if before else ""
-    if before is None or after is None or len(brackets) != len(after["close"]):
+    if before is None or after is None or len(brackets) != len(after["inner"] + after["close"]):
         return None
     if measure and (before["money"] or after["unit"]):
         return None

@@ -34,6 +34,8 @@ MIN_COLUMNS = 2
 MIN_EXPECTED = 0.2
 """Rows without any value that are expected from the share of empty cells, from which on they are no sections."""
 MIN_TOTAL_TERMS = 2
+MIN_TERMS_UNNAMED = 3
+"""The same of a last row that is not named so: it must be the exact sum of at least so many."""
 MARK_SAMPLE = 500
 """Cells of each column that tell the decimal mark of columns without a cell that tells it."""
 MAX_TRIES = 500
@@ -420,13 +422,11 @@ def _typed(number: int, table: RawTable, mark: str, month_first: bool) -> TypedT
             most_columns=types.MAX_TABLE_COLUMNS,
         )
     columns = _columns(table.rows, mark, month_first)
-    is_total, odd = _totals(table.rows, columns)
-    if all(is_total):
-        is_total, odd = [False] * len(is_total), []
-    totals = tuple(row.number for row, total in zip(table.rows, is_total, strict=True) if total)
-    rows = [row for row, total in zip(table.rows, is_total, strict=True) if not total]
-    odd_totals = [table.rows[index].number for index in odd]
-    may_be_totals = [row.number for row in rows if _may_be_total(next(filter(None, row.cells), ""))]
+    found = _totals(table.rows, columns)
+    if len(found.found) == len(table.rows):
+        found = _Totals([], [], [])
+    totals, odd_totals, may_be_totals = (tuple(table.rows[index].number for index in part) for part in found)
+    rows = [row for row in table.rows if row.number not in totals]
     if totals:
         columns = _columns(rows, mark, month_first)
     names = _names([head or _place(table, index, columns[index]) for index, head in enumerate(table.heads)])
@@ -572,11 +572,19 @@ def _may_be_total(label: str) -> bool:
     return bool(_BEGINS_WITH_TOTAL.match(label) or _SUMMARY.fullmatch(label.strip(_AROUND_LABEL)))
 
 
-def _totals(rows: Sequence[TableRow], columns: Sequence[Column]) -> tuple[list[bool], list[int]]:
-    """Return of each row whether it sums up others, and the indices of those whose figures are no sums.
+class _Totals(NamedTuple):
+    """The indices of rows that sum up others, of those among them that are no sums, and of rows that may sum up."""
 
-    Its label says nothing but that, at the end of the table or with a figure that is the sum of others; or it begins so
-    and all its figures are sums, or is "average" and they are means; or it is the last row, has such sums and no label.
+    found: list[int]
+    odd: list[int]
+    doubtful: list[int]
+
+
+def _totals(rows: Sequence[TableRow], columns: Sequence[Column]) -> _Totals:
+    """Find the rows that sum up others.
+
+    The label says nothing but that, at the end of the table or with a figure that is the sum of others; or it begins so
+    and all figures are sums, or is "average" and they are means; or it is the last row, whose figures are all sums.
     """
     numbers = [index for index, column in enumerate(columns) if column.kind == "number"]
     labels = [
@@ -584,44 +592,39 @@ def _totals(rows: Sequence[TableRow], columns: Sequence[Column]) -> tuple[list[b
         for row in rows
     ]
     may_be = [bool(words) and _may_be_total(words[0]) for words in labels]
-    others = [index for index, named in enumerate(may_be) if not named]
-    totals, odd = [False] * len(rows), list[int]()
-    candidates = [at for at, named in enumerate(may_be) if named]
-    if rows and not labels[-1] and any(labels):
-        candidates.append(len(rows) - 1)
-        others = others[:-1]
-    for tries, index in enumerate(candidates):
+    found, odd, doubtful = list[int](), list[int](), list[int]()
+    for tries, index in enumerate(at for at in range(len(rows)) if may_be[at] or (at + 1 == len(rows) and any(labels))):
         label = labels[index][0] if len(labels[index]) == 1 else ""
-        is_plain, is_mean = _TOTAL.fullmatch(label), _SUMMARY.fullmatch(label)
+        is_plain, is_named = _TOTAL.fullmatch(label) is not None, may_be[index] or not labels[index]
         figures = [columns[at] for at in numbers if columns[at].values[index] is not None]
         sums = [column for column in figures if column.unit != "%"]
-        totals[index] = bool(is_plain) and (index > max(others, default=-1) or not sums)
-        if tries > MAX_TRIES or not figures:
-            continue
-        above = [at for at in range(index) if not totals[at]]
-        since = max((at for at in candidates if at < index and totals[at]), default=-1)
-        groups = [
-            [at for at in above if at > since],
+        others = [at for at, named in enumerate(may_be) if not named and at != index]
+        above = [at for at in range(index) if at not in found] if tries <= MAX_TRIES else []
+        groups = (
+            [at for at in above if at > max(found, default=-1)],
             above,
             [at for at in above if rows[at].section == rows[index].section],
             others,
-        ]
-        enough = any if is_plain else all
-        least = 1 if is_plain else MIN_TOTAL_TERMS
-        is_sum = any(
-            len(group) >= least and sums and enough(_adds_up(column, group, index) for column in sums)
-            for group in groups
-        ) or (
-            is_mean is not None
-            and len(others) >= MIN_TOTAL_TERMS
-            and all(_adds_up(column, others, index, is_mean=True) for column in figures)
         )
-        odd += [index] if totals[index] and sums and not is_sum else []
-        totals[index] |= is_sum
-    return totals, odd
+        enough, least = (any, 1) if is_plain else (all, MIN_TOTAL_TERMS if is_named else MIN_TERMS_UNNAMED)
+        is_sum = bool(sums) and any(
+            len(group) >= least and enough(_adds_up(column, group, index, is_exact=not is_named) for column in sums)
+            for group in groups[: len(groups) if above or index == 0 else 0]
+        )
+        is_mean = _SUMMARY.fullmatch(label) is not None and len(others) >= MIN_TOTAL_TERMS
+        is_mean = is_mean and bool(figures) and all(_adds_up(one, others, index, is_mean=True) for one in figures)
+        ends = is_plain and (index > max(others, default=-1) or not sums)
+        if ends or is_mean or (is_sum and (is_named or len(sums) > 1)):
+            found.append(index)
+            odd += [index] if sums and not (is_sum or is_mean) else []
+        elif is_sum or may_be[index]:
+            doubtful.append(index)
+    return _Totals(found, odd, doubtful)
 
 
-def _adds_up(column: Column, others: Sequence[int], index: int, *, is_mean: bool = False) -> bool:
+def _adds_up(
+    column: Column, others: Sequence[int], index: int, *, is_mean: bool = False, is_exact: bool = False
+) -> bool:
     """Whether a figure is the sum or mean of those of `others`, but for rounding."""
     total = column.values[index]
     terms = [value for at in others if isinstance(value := column.values[at], Decimal)]
@@ -629,8 +632,8 @@ def _adds_up(column: Column, others: Sequence[int], index: int, *, is_mean: bool
         return False
     unit = max(Decimal(1).scaleb(_exponent(term)) for term in terms)
     count = Decimal(len(terms)) if is_mean else Decimal(1)
-    of_total = Decimal(1).scaleb(_exponent(total)) * count
-    return abs(sum(terms) - total * count) <= ROUNDING * (of_total + unit * Decimal(len(terms)).sqrt())
+    rounding = ROUNDING * (Decimal(1).scaleb(_exponent(total)) * count + unit * Decimal(len(terms)).sqrt())
+    return abs(sum(terms) - total * count) <= (0 if is_exact else rounding)
 
 
 def _exponent(value: Decimal) -> int:

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from rag.answering.tables.cell_values import COMMA, POINT, is_nothing, read_column, read_date, read_figure
+from rag.answering.tables.cell_values import COMMA, POINT, is_nothing, read_column, read_figure
 
 FIGURES = [
     ("1,234.50", "1234.50", None),
@@ -77,14 +77,13 @@ DATES = [
 
 @pytest.mark.parametrize(("cell", "moment"), DATES)
 def test_dates_are_read(cell: str, moment: str) -> None:
-    readings = read_date(cell)
-    assert readings is not None
-    assert {found for found in readings.values() if found} == {dt.datetime.fromisoformat(moment)}
+    expected = dt.datetime.fromisoformat(moment)
+    assert read_column([cell]).values == [expected if expected.time() != dt.time() else expected.date()]
 
 
 @pytest.mark.parametrize("cell", ["31.02.2024", "1.2.3", "March", "Section 4.5.2024b"])
 def test_anything_else_is_no_date(cell: str) -> None:
-    assert read_date(cell) is None
+    assert read_column([cell]).kind == "text"
 
 
 def test_the_order_of_day_and_month_is_that_of_the_whole_column() -> None:

@@ -40,7 +40,7 @@ _DATE = re.compile(
     rf"|(?P<month_alone>{_MONTH})\.?,?[\s-]{{1,2}}(?:of\s|de\s)?(?P<month_year>{CENTURY})"
     rf"|(?P<one>\d{{1,2}})(?P<mark>[./-])\s?(?P<two>\d{{1,2}})(?P=mark)\s?(?P<three>{CENTURY}|\d\d)"
     rf"|(?P<day_alone>\d{{1,2}})\.\s?(?P<month_point>\d{{1,2}})\.(?=\s?(?:[-–—]|bis\b))"
-    rf"|(?:FY|CY)?[\s-]?(?P<year>{CENTURY})|(?:FY|CY)[\s-]?['’]?(?P<short_year>\d\d)"
+    rf"|(?:(?:FY|CY)[\s-]?)?(?P<year>{CENTURY})|(?:FY|CY)[\s-]?['’]?(?P<short_year>\d\d)"
     rf")(?!\w|[.,/]\d|\s?[%€$£])",
     re.IGNORECASE,
 )

@@ -6,13 +6,15 @@ decide. Values are exact decimals, as printed: 12.5 % is 12.5, (300) is −300, 
 
 import datetime as dt
 import functools
+import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import NamedTuple
 
 from rag import types
+from rag.answering.field_values.dates import find_dates
 from rag.answering.text.measurement_units import CURRENCY, PERCENT, currencies, measure_behind
 from rag.answering.text.numbers import SCALES
 from rag.messages import N_
@@ -51,24 +53,14 @@ POINT, COMMA = ".", ","
 Mark = str
 """The decimal mark."""
 
-MONTHS = {
-    name[:3].casefold(): number
-    for names in (
-        "january february march april may june july august september october november december",
-        "januar februar märz april mai juni juli august september oktober november dezember",
-    )
-    for number, name in enumerate(names.split(), start=1)
-}
-_TIME = r"(?:[T\s]\s?(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:\.\d{1,6})?)?\s?(?P<noon>[AaPp][Mm])?Z?)?"
-_NAME, _NTH = r"(?P<name>[^\W\d_]{3,9})\.?", r"(?:st|nd|rd|th)?"
-_ISO = re.compile(rf"(?P<year>\d{{4}})[-/.](?P<month>\d{{1,2}})[-/.](?P<day>\d{{1,2}}){_TIME}")
-_PARTED = re.compile(rf"(?P<first>\d{{1,2}})(?P<mark>[./-])(?P<other>\d{{1,2}})(?P=mark)(?P<year>\d{{4}}|\d\d){_TIME}")
-_DAY_FIRST = re.compile(rf"(?P<day>\d{{1,2}})(?:\.|{_NTH})[\s-]?{_NAME},?[\s-](?P<year>\d{{4}}){_TIME}")
-_MONTH_FIRST = re.compile(rf"{_NAME}\s(?P<day>\d{{1,2}}){_NTH},?\s(?P<year>\d{{4}}){_TIME}")
+_TIME = re.compile(
+    r"[T\s]\s?(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d)(?:\.\d{1,6})?)?\s?(?P<noon>[AaPp][Mm])?Z?$"
+)
 
-DAY_MONTH, MONTH_DAY = "day and month", "month and day"
-CENTURY = 70
-"""Two digits below mean a year after 2000."""
+DAY_FIRST, MONTH_FIRST = "en-GB", "en-US"
+"""Languages that order the parts of dates so."""
+DATE_SAMPLE = 50
+"""Cells at the top of a column, few of which are dates if it has no dates."""
 
 Value = Decimal | dt.date | dt.datetime | str | None
 
@@ -182,43 +174,6 @@ def decimal_mark(figures: Iterable[Figure]) -> Mark | None:
     return None if point == comma else POINT if point > comma else COMMA
 
 
-# --- dates --------------------------------------------------------------------------------------------
-
-
-def read_date(cell: str) -> dict[str, dt.datetime | None] | None:
-    """Return the date that a cell consists of, by the order of day and month, with its time; None if it is none."""
-    text = " ".join(cell.split())
-    if len(text) > MAX_CELL_CHARS or not any(map(str.isdigit, text)):
-        return None
-    if match := _ISO.fullmatch(text):
-        moment = _moment(match, int(match["month"]), int(match["day"]))
-    elif match := _DAY_FIRST.fullmatch(text) or _MONTH_FIRST.fullmatch(text):
-        month = MONTHS.get(match["name"][:3].casefold())
-        moment = _moment(match, month, int(match["day"])) if month else None
-    elif match := _PARTED.fullmatch(text):
-        first, second = int(match["first"]), int(match["other"])
-        readings = {DAY_MONTH: _moment(match, second, first), MONTH_DAY: _moment(match, first, second)}
-        if match["mark"] == ".":  # is never month and day
-            readings[MONTH_DAY] = readings[DAY_MONTH]
-        return readings if any(readings.values()) else None
-    else:
-        return None
-    return {DAY_MONTH: moment, MONTH_DAY: moment} if moment else None
-
-
-def _moment(match: re.Match[str], month: int, day: int) -> dt.datetime | None:
-    year = int(match["year"])
-    if len(match["year"]) == 2:
-        year += 2000 if year < CENTURY else 1900
-    hour = int(match["hour"] or 0)
-    if noon := (match["noon"] or "").lower():
-        hour = hour % 12 + (12 if noon == "pm" else 0)
-    try:
-        return dt.datetime(year, month, day, hour, int(match["minute"] or 0), int(match["second"] or 0))  # noqa: DTZ001
-    except ValueError:
-        return None
-
-
 # --- columns ------------------------------------------------------------------------------------------
 
 
@@ -263,21 +218,43 @@ def _has_decimals(value: Value) -> bool:
 
 
 def _read_dates(cells: Sequence[str], filled: Sequence[int], month_first: bool) -> Column | None:
-    dates = {index: readings for index in filled if (readings := read_date(cells[index]))}
-    if len(dates) < MIN_READ_SHARE * len(filled):
+    parts = {index: _day_and_time(cells[index]) for index in filled}
+    orders = (MONTH_FIRST, DAY_FIRST) if month_first else (DAY_FIRST, MONTH_FIRST)
+    sample = {parts[index][0] for index in filled[:DATE_SAMPLE]}
+    if len(_dates(sample, orders[0])) < len(sample) / 2:
         return None
-    counts = Counter(order for readings in dates.values() for order, moment in readings.items() if moment)
-    is_open = counts[DAY_MONTH] == counts[MONTH_DAY]
-    is_month_first = month_first if is_open else counts[MONTH_DAY] > counts[DAY_MONTH]
-    order = MONTH_DAY if is_month_first else DAY_MONTH
-    moments = [dates[index][order] if index in dates else None for index in range(len(cells))]
-    unread = tuple(index for index in filled if moments[index] is None)
-    if len(filled) - len(unread) < MIN_READ_SHARE * len(filled):
+    days, others = (_dates({day for day, _ in parts.values()}, order) for order in orders)
+    moments = {index: dt.datetime.combine(days[day], time) for index, (day, time) in parts.items() if day in days}
+    if len(moments) < MIN_READ_SHARE * len(filled):
         return None
-    has_times = any(moment and (moment.hour or moment.minute or moment.second) for moment in moments)
-    values: list[Value] = [moment if has_times or moment is None else moment.date() for moment in moments]
-    open_cell = next((cells[index] for index, found in dates.items() if found[DAY_MONTH] != found[MONTH_DAY]), None)
+    has_times = any(moment.time() != dt.time() for moment in moments.values())
+    values: list[Value] = [None] * len(cells)
+    for index, moment in moments.items():
+        values[index] = moment if has_times else moment.date()
+    unread = tuple(index for index in filled if index not in moments)
+    is_open = next((index for index in moments if days[parts[index][0]] != others[parts[index][0]]), None)
     note = None
-    if is_open and open_cell is not None:
-        note = N_("“{cell}” is read as {date}.").format(cell=open_cell, date=values[cells.index(open_cell)])
+    if is_open is not None:
+        note = N_("“{cell}” is read as {date}.").format(cell=cells[is_open], date=values[is_open])
     return Column("time" if has_times else "date", values, unread=unread, note=note)
+
+
+def _day_and_time(cell: str) -> tuple[str, dt.time]:
+    text = " ".join(cell.split()) if len(cell) <= MAX_CELL_CHARS else ""
+    clock = _TIME.search(text) if ":" in text else None
+    if clock is None:
+        return text, dt.time()
+    hour, noon = int(clock["hour"]), (clock["noon"] or "").lower()
+    hour = hour % 12 + 12 * (noon == "pm") if noon else hour
+    return text[: clock.start()], dt.time(hour, int(clock["minute"]), int(clock["second"] or 0))
+
+
+def _dates(days: Collection[str], language: str) -> dict[str, dt.date]:
+    """Return the date of each text that is one; numbers above 12 show the order of day and month in all of them."""
+    ends = itertools.accumulate(len(day) + len(_BETWEEN) for day in days)
+    places = {(end - len(day) - len(_BETWEEN), end - len(_BETWEEN)): day for day, end in zip(days, ends, strict=True)}
+    found = find_dates(_BETWEEN.join(days), language)
+    return {places[date[:2]]: date.bounds[0] for date in found if date.year and date.day and date[:2] in places}
+
+
+_BETWEEN = " ; "

@@ -9,7 +9,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -66,22 +65,12 @@ class TableRow(NamedTuple):
     section: str = ""
 
 
-class RawTable(NamedTuple):
-    """A table before its cells are read: the heads of its columns, its rows of data and what stands above."""
+class _Totals(NamedTuple):
+    """The indices of rows that sum up others, of those among them that are no sums, and of rows that may sum up."""
 
-    heads: list[str]
-    rows: list[TableRow]
-    caption: str = ""
-    sheet: str | None = None
-    places: Sequence[int] = ()
-    """The numbers of the columns."""
-    sections: tuple[int, ...] = ()
-    """The numbers of rows that only name a section."""
-    hidden_rows: tuple[int, ...] = ()
-    hidden_columns: tuple[str, ...] = ()
-    """The numbers of rows, and the heads of columns, that the sheet hides."""
-    doubts: tuple[str, ...] = ()
-    """Why a table that is not on a sheet may not have been read as it is."""
+    found: list[int]
+    odd: list[int]
+    doubtful: list[int]
 
 
 class TypedTable(NamedTuple):
@@ -130,23 +119,12 @@ def read_tables(
     whole = [*_joined(lines)]
     on_sheets = [line for line in whole if line.kind is types.BlockKind.TABLE and line.page_number in grids]
     others = [line for line in whole if line.page_number not in grids]
-    raw = [*_sheet_tables(on_sheets, grids, records=records), *_flowing_tables(others)]
-    made = [table for table in raw if table.rows and len(table.heads) > 1]
-    typed = [_typed(number, table, mark, month_first) for number, table in enumerate(made, start=1)]
-    return [_with_note(table, typed) for table in typed]
-
-
-def _with_note(table: TypedTable, tables_of_document: Sequence[TypedTable]) -> TypedTable:
-    """Add a note that the sheet has other tables: an empty row may have parted them where nobody means it."""
-    others = [
-        other.info.cells
-        for other in tables_of_document
-        if other.sheet is not None and other.sheet == table.sheet and other is not table
+    found = [*_sheet_tables(on_sheets, grids, records=records), *_flowing_tables(others)]
+    made = [table for table in found if table.rows and len(table.heads) > 1]
+    return [
+        _typed(number, table, [one for one in made if one is not table], mark, month_first)
+        for number, table in enumerate(made, start=1)
     ]
-    if not others:
-        return table
-    note = N_("Other tables of the sheet are not included: {areas}.").format(areas=", ".join(filter(None, others)))
-    return table._replace(info=table.info.model_copy(update={"notes": (*table.info.notes, note)}))
 
 
 def _joined(lines: Iterable[types.Line]) -> Iterator[types.Line]:
@@ -184,16 +162,18 @@ class _Table:
 
     def __init__(self, sheet: str | None = None) -> None:
         self.sheet = sheet
+        self.caption = ""
         self.cells: dict[int, dict[int, str]] = {}
         """By the numbers of row and column."""
         self.lines: dict[int, list[types.Line]] = {}
-        self.heads: dict[int, str] = {}
+        self.head_of: dict[int, str] = {}
         self.head_rows: set[int] = set()
         self.hidden: tuple[set[int], set[int]] = set(), set()
         """The numbers of rows and columns that the sheet hides."""
-        self.caption = ""
         self.is_merged = False
         """Whether a cell covers several columns."""
+        self.doubts: list[str] = []
+        """Why a table that is not on a sheet may not have been read as it is."""
 
     def add(self, number: int, line: types.Line, columns: Sequence[int], *, first: int = 0) -> None:
         """Add a row of data, or a part of one, by the columns of its cells, the `first` of which repeat labels."""
@@ -203,7 +183,7 @@ class _Table:
         parts = zip(columns, row.cells, line.text.split("\t"), strict=False)
         for column, cell, text in itertools.islice(parts, max(first, 0), None):
             if cell.head:
-                self.heads.setdefault(column, cell.head)
+                self.head_of.setdefault(column, cell.head)
             if text.strip():
                 self.is_merged |= cell.first < cell.last
                 cells[column] = f"{cells[column]} {text.strip()}" if column in cells else text.strip()
@@ -216,45 +196,31 @@ class _Table:
             if text and number in self.cells:
                 self.cells[number].setdefault(area.left, text)
 
-    def raw(self, *, records: bool = False) -> RawTable:
-        """Return the table without rows that only name a section."""
-        used = sorted({column for row in self.cells.values() for column in row} | self.heads.keys())
-        heads = [self.heads.get(column, "") for column in used]
+    def finish(self, *, records: bool = False) -> "_Table":
+        """Arrange the rows by columns, and leave out those that only name a section."""
+        self.places = sorted({column for row in self.cells.values() for column in row} | self.head_of.keys())
+        self.heads = [self.head_of.get(column, "") for column in self.places]
         rows = [
-            TableRow(number, [row.get(column, "") for column in used], tuple(self.lines[number]))
+            TableRow(number, [row.get(column, "") for column in self.places], tuple(self.lines[number]))
             for number, row in sorted(self.cells.items())
             if row
         ]
-        sections = set[int]() if records else _sections(rows, heads)
-        filed = [
-            row._replace(section=row.lines[0].row.section if sections and row.lines[0].row else "")
+        self.sections = set[int]() if records else _sections(rows, self.heads)
+        self.rows = [
+            row._replace(section=row.lines[0].row.section if self.sections and row.lines[0].row else "")
             for row in rows
-            if row.number not in sections
+            if row.number not in self.sections
         ]
-        hidden_rows, hidden_columns = self.hidden
-        return RawTable(
-            heads,
-            filed,
-            self.caption,
-            self.sheet,
-            used,
-            tuple(sorted(sections)),
-            tuple(row.number for row in filed if row.number in hidden_rows),
-            tuple(head for column, head in zip(used, heads, strict=True) if column in hidden_columns),
-            () if self.sheet is not None else tuple(_doubts(heads, rows, sections, is_merged=self.is_merged)),
+        return self
+
+    @property
+    def area(self) -> str | None:
+        """The cells of a sheet."""
+        if self.sheet is None:
+            return None
+        return on_sheet(
+            self.sheet, area_name(Area(self.rows[0].number, self.places[0], self.rows[-1].number, self.places[-1]))
         )
-
-
-def _doubts(
-    heads: Sequence[str], rows: Sequence[TableRow], sections: AbstractSet[int], *, is_merged: bool
-) -> Iterator[str]:
-    """Yield what a table on pages has that may be a part of a row or column, or rows that are not its own."""
-    if not all(heads) or len({*heads}) < len(heads):
-        yield N_("columns without a head of their own")
-    if is_merged:
-        yield N_("cells over several columns")
-    if sections or any(not row.cells[0] or sum(map(bool, row.cells)) < MIN_COLUMNS for row in rows):
-        yield N_("rows that may be parts of others")
 
 
 def _sections(rows: Sequence[TableRow], heads: Sequence[str]) -> set[int]:
@@ -272,7 +238,7 @@ def _sections(rows: Sequence[TableRow], heads: Sequence[str]) -> set[int]:
     return alone
 
 
-def _sheet_tables(lines: Sequence[types.Line], grids: Mapping[int, PageGrid], *, records: bool) -> Iterator[RawTable]:
+def _sheet_tables(lines: Sequence[types.Line], grids: Mapping[int, PageGrid], *, records: bool) -> Iterator[_Table]:
     by_page: dict[int, list[types.Line]] = {}
     for line in lines:
         by_page.setdefault(line.page_number, []).append(line)
@@ -299,7 +265,7 @@ def _sheet_tables(lines: Sequence[types.Line], grids: Mapping[int, PageGrid], *,
                 found.append(table)
             latest[key] = table
             _add_block(table, grid, block, rows)
-    yield from (table.raw(records=records) for table in found if table.lines)
+    yield from (table.finish(records=records) for table in found if table.lines)
 
 
 def _numbers(grid: PageGrid, block: Block) -> list[int]:
@@ -310,9 +276,9 @@ def _above(latest: _Table | None, grid: PageGrid, block: Block) -> _Table | None
     """Return the table of the last page that goes on with a block: at the top of its page, without heads of its own."""
     numbers = _numbers(grid, block)
     heads, rows = numbers[: block.heads], numbers[block.heads :]
-    goes_on = block.top == 0 and latest is not None and latest.head_rows.issuperset(heads) and rows
-    is_below = latest is not None and max(latest.cells, default=0) <= rows[0] if rows else False
-    return latest if goes_on and is_below else None  # a long row has several parts
+    if latest is None or block.top or not rows or not latest.head_rows.issuperset(heads):
+        return None
+    return latest if max(latest.cells, default=0) <= rows[0] else None  # a long row has several parts
 
 
 def _beside(found: Sequence[_Table], grid: PageGrid, block: Block) -> _Table | None:
@@ -320,7 +286,9 @@ def _beside(found: Sequence[_Table], grid: PageGrid, block: Block) -> _Table | N
     numbers = _numbers(grid, block)
     candidates = [table for table in found if table.sheet == grid.sheet and not table.cells.keys().isdisjoint(numbers)]
     first = grid.columns[block.left].number
-    labelled = [table for table in candidates if block.left < grid.repeated[1] and min(table.heads, default=0) == first]
+    labelled = [
+        table for table in candidates if block.left < grid.repeated[1] and min(table.head_of, default=0) == first
+    ]
     return next(reversed(labelled or candidates), None)
 
 
@@ -343,37 +311,41 @@ def _add_block(table: _Table, grid: PageGrid, block: Block, rows: Mapping[int, S
         table.merge(area)
 
 
-def _flowing_tables(lines: Sequence[types.Line]) -> Iterator[RawTable]:
-    """Yield the tables of documents other than sheets: rows below the same heads, also on the next page."""
+def _flowing_tables(lines: Sequence[types.Line]) -> list[_Table]:
+    """Return the tables of documents other than sheets: rows below the same heads, also on the next page."""
     runs: list[list[types.Line]] = []
-    for line in lines:
-        if line.kind is types.BlockKind.TABLE and (not runs or _begins_anew(runs[-1], line)):
-            runs.append([])
-        if line.kind is types.BlockKind.TABLE:
-            runs[-1].append(line)
     texts: dict[int, list[types.Line]] = {}
     for line in lines:
         if line.kind is not types.BlockKind.TABLE:
             texts.setdefault(line.page_number, []).append(line)
-    made = [*map(_raw_of_run, runs)]
-    heads = Counter(tuple(table.heads) for table in made)
-    for table, run, following in itertools.zip_longest(made, runs, runs[1:], fillvalue=()):
-        doubts = [*table.doubts]
-        if _has_text_within(run, texts):
-            doubts.append(N_("text between its rows"))
-        if any(part and not (part[0].row and part[0].row.is_head) for part in (run, following)):
-            doubts.append(N_("a part without heads"))
-        if heads[tuple(table.heads)] > 1:
-            doubts.append(N_("other tables with the same heads"))
-        yield table._replace(doubts=tuple(doubts))
+        elif not runs or _begins_anew(runs[-1], line):
+            runs.append([line])
+        else:
+            runs[-1].append(line)
+    made: list[_Table] = []
+    for run in runs:
+        table = _Table()
+        data = ((line, line.row.cells) for line in run if line.row and not line.row.is_head)
+        for number, (line, cells) in enumerate(data, start=1):
+            table.add(number, line, [cell.first for cell in cells])
+        made.append(table.finish())
+    counts = Counter(tuple(table.heads) for table in made)
+    for table, run, following in zip(made, runs, [*runs[1:], []], strict=False):
+        parts = (part[0].row for part in (run, following) if part)
+        doubts = {
+            N_("columns without a head of their own"): not all(table.heads) or len({*table.heads}) < len(table.heads),
+            N_("cells over several columns"): table.is_merged,
+            N_("rows that may be parts of others"): table.sections or any(map(_is_partial, table.rows)),
+            N_("text between its rows"): _has_text_within(run, texts),
+            N_("a part without heads"): not all(row is not None and row.is_head for row in parts),
+            N_("other tables with the same heads"): counts[tuple(table.heads)] > 1,
+        }
+        table.doubts = [doubt for doubt, holds in doubts.items() if holds]
+    return made
 
 
-def _raw_of_run(run: Sequence[types.Line]) -> RawTable:
-    table = _Table()
-    data = ((line, line.row.cells) for line in run if line.row and not line.row.is_head)
-    for number, (line, cells) in enumerate(data, start=1):
-        table.add(number, line, [cell.first for cell in cells])
-    return table.raw()
+def _is_partial(row: TableRow) -> bool:
+    return not row.cells[0] or sum(map(bool, row.cells)) < MIN_COLUMNS
 
 
 def _has_text_within(run: Sequence[types.Line], texts: Mapping[int, Sequence[types.Line]]) -> bool:
@@ -412,7 +384,7 @@ def _begins_anew(run: Sequence[types.Line], line: types.Line) -> bool:
 # --- columns ------------------------------------------------------------------------------------------
 
 
-def _typed(number: int, table: RawTable, mark: str, month_first: bool) -> TypedTable:
+def _typed(number: int, table: _Table, others: Sequence[_Table], mark: str, month_first: bool) -> TypedTable:
     if len(table.rows) > types.MAX_TABLE_ROWS or len(table.heads) > types.MAX_TABLE_COLUMNS:
         raise errors.LimitError(
             N_("A table has {rows} rows and {columns} columns; at most {most_rows} and {most_columns} are queried."),
@@ -422,12 +394,12 @@ def _typed(number: int, table: RawTable, mark: str, month_first: bool) -> TypedT
             most_columns=types.MAX_TABLE_COLUMNS,
         )
     columns = _columns(table.rows, mark, month_first)
-    found = _totals(table.rows, columns)
-    if len(found.found) == len(table.rows):
-        found = _Totals([], [], [])
-    totals, odd_totals, may_be_totals = (tuple(table.rows[index].number for index in part) for part in found)
-    rows = [row for row in table.rows if row.number not in totals]
-    if totals:
+    totals = _totals(table.rows, columns)
+    if len(totals.found) == len(table.rows):
+        totals = _Totals([], [], [])
+    numbers = _Totals(*([table.rows[index].number for index in part] for part in totals))
+    rows = [row for row in table.rows if row.number not in numbers.found]
+    if numbers.found:
         columns = _columns(rows, mark, month_first)
     names = _names([head or _place(table, index, columns[index]) for index, head in enumerate(table.heads)])
     described = [
@@ -435,28 +407,20 @@ def _typed(number: int, table: RawTable, mark: str, month_first: bool) -> TypedT
         for index, (name, head, column) in enumerate(zip(names, table.heads, columns, strict=True))
     ]
     pages = [line.page_number for row in table.rows for line in row.lines]
-    first, last = table.rows[0].number, table.rows[-1].number
-    cells = None
-    if table.sheet is not None:
-        cells = on_sheet(table.sheet, area_name(Area(first, table.places[0], last, table.places[-1])))
     info = types.DataTable(
         number=number,
         name=(table.sheet or table.caption)[:MAX_NAME_CHARS].strip(),
         page_start=min(pages),
         page_end=max(pages),
-        cells=cells,
+        cells=table.area,
         columns=tuple(described),
         row_count=len(rows),
-        totals=totals,
-        notes=(
-            *_row_notes(table, totals, odd_totals, may_be_totals),
-            *_column_notes(table.caption, rows, columns, described),
-        ),
+        totals=tuple(numbers.found),
+        notes=(*_row_notes(table, numbers, others), *_column_notes(rows, columns, described)),
     )
-    doubts = table.doubts
-    if table.sheet is None and (odd_totals or may_be_totals):
-        doubts = (*doubts, N_("a total that is not the sum of its rows"))
-    return TypedTable(info, rows, columns, table.sheet, table.places, doubts)
+    if numbers.odd or numbers.doubtful:
+        table.doubts.append(N_("a total that is not the sum of its rows"))
+    return TypedTable(info, rows, columns, table.sheet, table.places, tuple(table.doubts))
 
 
 def _columns(rows: Sequence[TableRow], mark: Mark, month_first: bool) -> list[Column]:
@@ -467,7 +431,7 @@ def _columns(rows: Sequence[TableRow], mark: Mark, month_first: bool) -> list[Co
     return [cell_values.read_column(column, mark=mark, month_first=month_first) for column in cells]
 
 
-def _place(table: RawTable, index: int, column: Column) -> str:
+def _place(table: _Table, index: int, column: Column) -> str:
     if index == 0 and column.kind == "text":
         return "label"
     return f"column {column_letters(table.places[index]) if table.sheet is not None else index + 1}"
@@ -525,24 +489,26 @@ _COUNTS = re.compile(
 """Heads of counts, numbers, shares, ratios, or amounts of each of something."""
 
 
-def _row_notes(
-    table: RawTable, totals: Sequence[int], odd_totals: Sequence[int], may_be_totals: Sequence[int]
-) -> Iterator[str]:
+def _row_notes(table: _Table, totals: _Totals, others: Sequence[_Table]) -> Iterator[str]:
+    hidden_rows, hidden_columns = table.hidden
     for note, numbers in (
-        (N_("Rows left out as totals of others: {rows}."), totals),
-        (N_("Totals that are not the sums of the rows counted: {rows}."), odd_totals),
-        (N_("Rows counted that may be totals of others: {rows}."), may_be_totals),
-        (N_("Rows not counted that only name a section: {rows}."), table.sections),
-        (N_("Rows counted that the sheet hides: {rows}."), table.hidden_rows),
+        (N_("Rows left out as totals of others: {rows}."), totals.found),
+        (N_("Totals that are not the sums of the rows counted: {rows}."), totals.odd),
+        (N_("Rows counted that may be totals of others: {rows}."), totals.doubtful),
+        (N_("Rows not counted that only name a section: {rows}."), sorted(table.sections)),
+        (N_("Rows counted that the sheet hides: {rows}."), [r.number for r in table.rows if r.number in hidden_rows]),
     ):
         if numbers:
             yield note.format(rows=_listed(numbers))
-    if table.hidden_columns:
-        yield N_("Columns that the sheet hides: {columns}.").format(columns=", ".join(table.hidden_columns))
+    if hidden := [head for head, place in zip(table.heads, table.places, strict=True) if place in hidden_columns]:
+        yield N_("Columns that the sheet hides: {columns}.").format(columns=", ".join(hidden))
+    # an empty row may have parted them where nobody means it
+    if areas := [other.area for other in others if other.area and other.sheet == table.sheet]:
+        yield N_("Other tables of the sheet are not included: {areas}.").format(areas=", ".join(areas))
 
 
 def _column_notes(
-    caption: str, rows: Sequence[TableRow], columns: Sequence[Column], described: Sequence[types.TableColumn]
+    rows: Sequence[TableRow], columns: Sequence[Column], described: Sequence[types.TableColumn]
 ) -> Iterator[str]:
     for column, about in zip(columns, described, strict=True):
         name = (about.head or about.name)[:MAX_NAME_CHARS]
@@ -570,14 +536,6 @@ def _listed(numbers: Sequence[int], most: int = 10) -> str:
 
 def _may_be_total(label: str) -> bool:
     return bool(_BEGINS_WITH_TOTAL.match(label) or _SUMMARY.fullmatch(label.strip(_AROUND_LABEL)))
-
-
-class _Totals(NamedTuple):
-    """The indices of rows that sum up others, of those among them that are no sums, and of rows that may sum up."""
-
-    found: list[int]
-    odd: list[int]
-    doubtful: list[int]
 
 
 def _totals(rows: Sequence[TableRow], columns: Sequence[Column]) -> _Totals:

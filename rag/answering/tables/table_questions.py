@@ -69,7 +69,9 @@ class Condition(NamedTuple):
         sign = {"in": "= ", "not in": "≠ ", "contains": "∋ ", "between": "", ">=": "≥ ", "<=": "≤ "}.get(
             self.sign, f"{self.sign} "
         )
-        return f"{self.column.head or self.column.name} {sign}{(' – ' if self.sign == 'between' else ' / ').join(values)}"
+        return (
+            f"{self.column.head or self.column.name} {sign}{(' – ' if self.sign == 'between' else ' / ').join(values)}"
+        )
 
 
 def _literal(value: Decimal | dt.date | str) -> str:
@@ -204,12 +206,13 @@ _PHRASES: Mapping[str, Mapping[str, str]] = {
     "k": {"contains": r"contain(?:s|ing)|enthält|enthalten"},
     "t": {">=": "since|seit|ab", "<=": "until|bis", ">": "after", "<": "before|vor"},
     "i": {"in": r"(?:in(?: the)?(?: year)?|during|im(?: jahr)?)(?=\s\d{4}(?!\w))"},
-    "g": {">": r"(?:grouped |broken down )?by|per|for (?:each|every)|in each|(?:gruppiert )?nach|pro|je|für jede[nrs]?"},
+    "g": {"": r"(?:grouped |broken down )?by|per|for (?:each|every)|in each|gruppiert nach|pro|je|für jede[nrs]?"},
+    "w": {">": "nach"},
     "x": {"not": r"(?:that |which )?(?:are|were|is|was|do|did|does) not|not|nicht|except|außer"},
     "a": {"": "and|und|,"},
     "o": {"": "or|oder"},
 }
-"""By kind and sign. Four digits are a year after words of time (t, i), also after "nach", else one of groups (g)."""
+"""By kind and sign. Four digits are a year after words of time (t, i), and after "nach" (w), which also groups as g."""
 _SPOKEN = [
     (kind, sign, re.compile(rf"(?:{words})(?![^\W\d_])", re.IGNORECASE))
     for kind, signs in _PHRASES.items()
@@ -217,10 +220,10 @@ _SPOKEN = [
 ]
 _FILLERS = word_set(
     "the a an of is are was were be been there with where whose that which who have has had do does did all any for to "
-    "on at in im during from table sheet list value values their its total overall altogether them we made place placed recorded "
-    "given listed work works ones der die das den dem des ein eine einen einem einer eines ist sind war waren gibt gab "
-    "es mit wo deren dessen hat haben alle aller für von vom zu zum zur am tabelle blatt wert werte insgesamt gesamt "
-    "wurden werden liegt liegen beträgt arbeitet arbeiten"
+    "on at in im during from table sheet list value values their its total overall altogether them we made place "
+    "placed recorded given listed work works ones der die das den dem des ein eine einen einem einer eines ist sind "
+    "war waren gibt gab es mit wo deren dessen hat haben alle aller für von vom zu zum zur am tabelle blatt wert werte "
+    "insgesamt gesamt wurden werden liegt liegen beträgt arbeitet arbeiten"
 )
 """Words that only join the others."""
 _ROWS = word_set(
@@ -246,7 +249,9 @@ _IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 
 def _fold(text: str) -> str:
     """Return a text in small letters without accents."""
-    return "".join(letter for letter in unicodedata.normalize("NFKD", text.lower()) if not unicodedata.combining(letter))
+    return "".join(
+        letter for letter in unicodedata.normalize("NFKD", text.lower()) if not unicodedata.combining(letter)
+    )
 
 
 def _key(word: str) -> str:
@@ -306,7 +311,11 @@ class _Tokens:
         if ends and ends[0][1].kind == "m" and before.kind not in {"n", "y"}:
             del ends[0]
         amount = _amount(text, at)
-        found = [*ends[:1], *([amount] if amount and before.kind in {"b", "c", "e", "t"} else []), *self._names(text, at)]
+        found = [
+            *ends[:1],
+            *([amount] if amount and before.kind in {"b", "c", "e", "t"} else []),
+            *self._names(text, at),
+        ]
         end, token = max([*found, *([amount] if amount else [])], key=lambda one: one[0], default=(at, None))
         word = match[0] if (match := _WORD.match(text, at)) else text[at]
         is_noun = _key(word) in self._nouns and not word.endswith("ed")
@@ -378,8 +387,8 @@ def _amount(text: str, at: int) -> tuple[int, _Token] | None:
 # --- the query of a question --------------------------------------------------------------------------
 
 _PART = re.compile(
-    r"(?P<groups>gh(?![bct])(?:a*h(?![bctnv]))*)|(?P<compared>h?(?:(?:b[nyd]a|[ce])[nyd]|[ny]m|n)(?:r|h(?![bcenvxy]))?)"
-    r"|(?P<time>h?[gt][yd]|h?d|h?iy|hy)|(?P<contains>hkq)|(?P<values>[hxe]{0,3}v(?:[ao]*h?v)*h?)|(?P<mention>h)|[ar]"
+    r"(?P<groups>[gw]h(?![bct])(?:a*h(?![bctnv]))*)|(?P<compared>h?(?:(?:b[nyd]a|[ce])[nyd]|[ny]m|n)(?:r|h(?![bcenvxy]))?)"
+    r"|(?P<time>h?[tw][yd]|h?d|h?iy|hy)|(?P<contains>hkq)|(?P<values>[hxe]{0,3}v(?:[ao]*h?v)*h?)|(?P<mention>h)|[ar]"
 )
 """The parts of a question by the kinds of its tokens."""
 
@@ -393,9 +402,19 @@ class _Reading:
 
     def __init__(self, operation: Operation, table: TypedTable) -> None:
         self._operation = operation
-        self._table = table
+        self._about, self._columns = table.info.columns, table.columns
+        kinds = [(index, column.kind) for index, column in enumerate(table.columns)]
+        names = {index for index, kind in kinds if kind == "number" and is_identifier(table, index)}
+        self._names = names
+        self._measures = [
+            at for at, kind in kinds if kind == "number" and at not in names and not self._columns[at].units
+        ]
+        self._dates = [index for index, kind in kinds if kind in _DATE_KINDS]
+        self._years = [
+            at for at in names if _YEARS_NAMED.search(self._about[at].head) and _are_years(self._columns[at])
+        ]
         self._conditions: list[Condition] = []
-        self._groups: list[types.TableColumn] = []
+        self._groups: list[int] = []
         self._mentions: dict[int, bool] = {}
         """The columns named for themselves, and whether by their whole heads."""
         self._asked_first: list[int] = []
@@ -406,7 +425,7 @@ class _Reading:
     def read(self, tokens: Sequence[_Token]) -> TableQuestion:
         """Return what the tokens ask. Raises _NotSureError."""
         kinds = "".join(token.kind for token in tokens)
-        self._asked_first = [token.column for token in tokens[:1] if token.column in self._measures()]
+        self._asked_first = [token.column for token in tokens[:1] if token.column in self._measures]
         at = 0
         while at < len(kinds):
             match = _PART.match(kinds, at)
@@ -415,13 +434,13 @@ class _Reading:
             part, at = tokens[at : match.end()], match.end()
             match match.lastgroup:
                 case "groups":
-                    self._groups += [self._about(token.column) for token in part if token.kind == "h"]
+                    self._groups += [token.column for token in part if token.kind == "h"]
                 case "compared":
                     self._compare(part)
                 case "time":
-                    self._add_time(part, next((token.text for token in part if token.kind in "gt"), "between"))
+                    self._add_time(part, next((token.text for token in part if token.kind in "tw"), "between"))
                 case "contains":
-                    self._conditions.append(Condition(self._about(part[0].column), "contains", [part[2].text]))
+                    self._conditions.append(Condition(self._about[part[0].column], "contains", [part[2].text]))
                 case "values":
                     at -= self._add_values(part)
                 case "mention":
@@ -429,12 +448,6 @@ class _Reading:
                 case _:
                     self._has_rows |= part[0].kind == "r"
         return self._query()
-
-    def _about(self, index: int) -> types.TableColumn:
-        return self._table.info.columns[index]
-
-    def _index(self, about: types.TableColumn) -> int:
-        return self._table.info.columns.index(about)
 
     def _mention(self, head: _Token | None) -> None:
         if head and self._has_rows and self._operation in _COUNTING:
@@ -448,10 +461,10 @@ class _Reading:
         """Add a comparison with figures or times; four digits may be a year or an amount."""
         sign = next((token.text for token in part if token.kind in "bcem"), "=")
         kinds = {token.kind for token in part} & {"n", "y", "d"}
-        is_of_times = part[0].kind == "h" and part[0].column in self._times(years=True)
-        if "n" not in kinds and ("d" in kinds or is_of_times or not self._measures()):
+        is_of_times = part[0].kind == "h" and part[0].column in (self._dates or self._years)
+        if "n" not in kinds and ("d" in kinds or is_of_times or not self._measures):
             self._add_time(part, sign)
-        elif "d" in kinds or (sign == "between" and kinds == {"y"} and self._times(years=True)):
+        elif "d" in kinds or (sign == "between" and kinds == {"y"} and (self._dates or self._years)):
             raise _NotSureError  # "amount between 2020 and 2022" may ask of years
         else:
             self._add_number(part, sign)
@@ -463,7 +476,7 @@ class _Reading:
             if token.kind in "dy"
         ]
         are_years = all((day.month, day.day) in {(1, 1), (12, 31)} for span in spans for day in span)
-        columns = self._times(years=are_years)
+        columns = self._dates or (self._years if are_years else [])
         if part[0].kind == "h" and part[0].column in columns:
             columns = [part[0].column]
         elif part[0].kind == "h":
@@ -474,12 +487,12 @@ class _Reading:
             raise _NotSureError
         first, last = spans[0][0], spans[-1][1]
         days = {">": [last], ">=": [first], "<": [first], "<=": [last]}.get(sign, [first, last])
-        is_number = self._about(columns[0]).kind == "number"
+        is_number = self._about[columns[0]].kind == "number"
         operands = [Decimal(day.year) if is_number else day for day in days]
-        self._conditions.append(Condition(self._about(columns[0]), "between" if days[1:] else sign, operands))
+        self._conditions.append(Condition(self._about[columns[0]], "between" if days[1:] else sign, operands))
 
     def _add_number(self, part: Sequence[_Token], sign: str) -> None:
-        has_millions = all(about.unit != "m" for about in self._table.info.columns)  # "3m"
+        has_millions = all(about.unit != "m" for about in self._about)  # "3m"
         operands = [token for token in part if token.kind in "ny"]
         read = (cell_values.read_figure(token.text, has_millions=has_millions) for token in operands)
         figures = [figure for figure in read if figure]
@@ -489,39 +502,39 @@ class _Reading:
         index = self._compared(part)
         if index is None:
             index = self._fitting(unit, amounts[0])
-        about, column = self._about(index), self._table.columns[index]
+        about, column = self._about[index], self._columns[index]
         is_share = about.unit == PERCENT and unit is None and 0 < abs(amounts[0]) <= 1  # .6 may be 60 %
         has_scale = not about.scale or all(operand.has_scale for operand in operands)  # else thousands, or ones
         is_far = any(figure.is_open for figure in figures) and not _reaches(column, amounts[0])
         if len(units) > 1 or column.units or not _fits(unit, about.unit) or is_share or not has_scale or is_far:
             raise _NotSureError
         scaled = [amount / Decimal(str(SCALES[about.scale])) if about.scale else amount for amount in amounts]
-        self._conditions.append(Condition(about, sign, scaled, "" if is_identifier(self._table, index) else ","))
+        self._conditions.append(Condition(about, sign, scaled, "" if index in self._names else ","))
 
     def _compared(self, part: Sequence[_Token]) -> int | None:
         """Return the column that is named beside an amount; None if it is what has the amount: "orders over 5"."""
-        measures = self._measures()
+        measures = self._measures
         head = part[0] if part[0].kind == "h" else None
         if part[-1].kind in {"h", "r"}:  # "over 5 points", unlike "over 5 orders"
             if part[-1].column not in measures or (head and head.column in measures):
                 raise _NotSureError
             self._mention(head)
             return part[-1].column
-        if head and (head.column in measures or (head.is_whole and self._about(head.column).kind == "number")):
+        if head and (head.column in measures or (head.is_whole and self._about[head.column].kind == "number")):
             return head.column
         is_bare = {token.kind for token in part} <= {"h", "n"}
-        if is_bare or (head and self._about(head.column).kind in _DATE_KINDS):
+        if is_bare or (head and self._about[head.column].kind in _DATE_KINDS):
             raise _NotSureError
         self._mention(head)
         return None
 
     def _fitting(self, unit: str | None, amount: Decimal) -> int:
         """Return the only column that an amount can be compared with; of several the one whose values reach it."""
-        columns = self._measures()
-        if unit is not None and any(self._about(index).unit for index in columns):
-            columns = [index for index in columns if is_same_unit(unit, self._about(index).unit or "")]
+        columns = self._measures
+        if unit is not None and any(self._about[index].unit for index in columns):
+            columns = [index for index in columns if is_same_unit(unit, self._about[index].unit or "")]
         if len(columns) > 1:
-            columns = [index for index in columns if _reaches(self._table.columns[index], amount)]
+            columns = [index for index in columns if _reaches(self._columns[index], amount)]
         if len(columns) != 1:
             raise _NotSureError
         return columns[0]
@@ -544,39 +557,17 @@ class _Reading:
             before = token.kind
         kinds = [token.kind for token in part]
         is_negated = "x" in kinds
-        is_open = is_negated and any(None in self._table.columns[index].values for index in named)
+        is_open = is_negated and any(None in self._columns[index].values for index in named)
         if is_open or kinds.count("x") > 1 or (len(named) > 1 and (is_negated or "o" in kinds)):
             raise _NotSureError
         for index, names in named.items():
             sign = "not in" if is_negated else "in"
-            self._conditions.append(Condition(self._about(index), sign, sorted({*names})))
+            self._conditions.append(Condition(self._about[index], sign, sorted({*names})))
         return int(head is not None and head.column not in named)  # "open orders", unlike "the lighting category"
-
-    # --- which column ---
-
-    def _times(self, *, years: bool) -> list[int]:
-        """Return the columns of dates, or else those of years."""
-        about = self._table.info.columns
-        dates = [index for index, column in enumerate(about) if column.kind in _DATE_KINDS]
-        if dates or not years:
-            return dates
-        return [
-            index
-            for index, column in enumerate(self._table.columns)
-            if _YEARS_NAMED.search(about[index].head) and _are_years(_numbers(column))
-        ]
-
-    def _measures(self) -> list[int]:
-        """Return the columns of figures that are no numbers of things and no years."""
-        return [
-            index
-            for index, column in enumerate(self._table.columns)
-            if column.kind == "number" and not column.units and not is_identifier(self._table, index)
-        ]
 
     def _is_key(self, index: int) -> bool:
         """Whether a column has another value in each row."""
-        values = self._table.columns[index].values
+        values = self._columns[index].values
         return len({*values} - {None}) == len(values)
 
     # --- put together ---
@@ -585,11 +576,12 @@ class _Reading:
         operation, conditions = self._operation, tuple(self._conditions)
         equal = [condition.column.name for condition in conditions if condition.sign in {"in", "not in"}]
         if len(self._mentions) > 1 and operation in _OF_ALL:  # "amount of orders"
-            self._mentions = {index: whole for index, whole in self._mentions.items() if index in self._measures() or not self._is_key(index)}
+            rows = {index for index in self._mentions if index not in self._measures and self._is_key(index)}
+            self._mentions = {index: whole for index, whole in self._mentions.items() if index not in rows}
         if len({*equal}) < len(equal) or len(self._mentions) > 1:
             raise _NotSureError
-        groups = tuple(self._groups)
-        if operation in {"avg", "median"} and any(self._is_key(self._index(group)) for group in groups):
+        groups = tuple(self._about[group] for group in self._groups)
+        if operation in {"avg", "median"} and any(map(self._is_key, self._groups)):
             raise _NotSureError  # "average quantity per order"
         if operation == "list":
             if groups or not conditions:
@@ -599,11 +591,11 @@ class _Reading:
             if operation == "distinct":
                 raise _NotSureError
             return TableQuestion("count", None, conditions, groups)
-        columns = [*self._mentions] or self._asked_first or self._measures()
+        columns = [*self._mentions] or self._asked_first or self._measures
         if len(columns) != 1:
             raise _NotSureError
-        about, column = self._about(columns[0]), self._table.columns[columns[0]]
-        is_name = is_identifier(self._table, columns[0])
+        about, column = self._about[columns[0]], self._columns[columns[0]]
+        is_name = columns[0] in self._names
         if operation in _COUNTING:
             if column.kind == "number" and not is_name:
                 raise _NotSureError  # a number of things is added up, or not
@@ -632,14 +624,15 @@ def is_identifier(table: TypedTable, index: int) -> bool:
     values = _numbers(table.columns[index])
     steps = {after - before for before, after in itertools.pairwise(values)}
     numbers_rows = index == 0 and len(values) > MIN_STEM_CHARS and steps == {Decimal(1)}
-    return bool(_IDENTIFIER.search(table.info.columns[index].head)) or _are_years(values) or numbers_rows
+    return bool(_IDENTIFIER.search(table.info.columns[index].head)) or _are_years(table.columns[index]) or numbers_rows
 
 
 def _numbers(column: Column) -> list[Decimal]:
     return [value for value in column.values if isinstance(value, Decimal)]
 
 
-def _are_years(values: Sequence[Decimal]) -> bool:
+def _are_years(column: Column) -> bool:
+    values = _numbers(column)
     return bool(values) and all(value == value.to_integral_value() and int(value) in YEARS for value in values)
 
 

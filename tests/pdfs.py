@@ -169,6 +169,19 @@ def table(*, ruled: bool, wrapped: bool = False) -> bytes:
     return finish(document)
 
 
+def tables(*pages: Sequence[Sequence[str]], title: str = "") -> bytes:
+    """A page for each of `pages`, whose rows stand below each other without lines."""
+    document = pymupdf.open()
+    for rows in pages:
+        page = document.new_page(width=WIDTH, height=HEIGHT)
+        if title:
+            write(page, 60, 50, title, size=13)
+        for number, row in enumerate(rows):
+            for column, cell in enumerate(row):
+                write(page, 60 + 120 * column, 80 + 12 * number, cell, size=9)
+    return finish(document)
+
+
 def headings(*, sections: str = "Section") -> bytes:
     """A title, `sections` with body text, a bold sub-heading, and a running head on each of four pages."""
     document = pymupdf.open()

@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -233,6 +234,81 @@ def test_a_bare_total_is_only_answered_where_nothing_else_is_meant(engine: RAGEn
         assert not engine.answer(question).answer.startswith(("Sum of", "Highest", "Different"))
     assert engine.answer("What is the total amount?").answer.startswith("Sum of Amount: 21")
     assert engine.answer("How many customers does list.xlsx have?").answer.startswith("Different values of Customer: 2")
+
+
+VENTURES = [
+    (f"Unit {n} Ltd", ("Germany", "France", "Spain")[n % 3], f"{10 * (n % 5 + 1)}%", f"{1000 + 37 * n:,}")
+    for n in range(60)
+]
+VENTURE_HEADS = ("Venture", "Country", "Ownership", "Staff")
+
+
+def test_rows_of_a_table_on_pages_are_counted_and_cited_with_their_boxes(engine: RAGEngine) -> None:
+    tables = [(VENTURE_HEADS, *VENTURES[:35]), (VENTURE_HEADS, *VENTURES[35:])]
+    document = add(engine, pdfs.tables(*tables, title="List of ventures"), "ventures.pdf")
+    answer = engine.answer("How many ventures are in Spain?", document.id)
+    assert answer.answer.startswith("Number of rows (Country = Spain): 20 [S1]")
+    assert answer.hint is not None
+    assert answer.hint.startswith("From 20 of 60 rows of the table")
+    assert answer.sentences[0].support is types.Support.SUPPORTED
+    first = answer.citations[0]
+    assert (first.quote, first.regions[0].page_number) == ("Unit 2 Ltd\tSpain\t30%\t1,074", 1)
+    assert len(first.regions[0].rects) == 4
+    highest = engine.answer("highest staff in France", document.id)
+    assert highest.answer.startswith("Highest Staff (Country = France): 3,146")
+    assert [(one.quote or "").split("\t")[0] for one in highest.citations] == ["Unit 58 Ltd"]
+    assert highest.citations[0].regions[0].page_number == 2
+    german = engine.answer("Wie viele Ventures nach Country?", document.id)
+    assert [sentence.text.rpartition(": ")[2] for sentence in german.sentences] == ["20", "20", "20"]
+
+
+def test_tables_on_pages_are_only_counted_if_their_columns_are_named(engine: RAGEngine) -> None:
+    document = add(engine, pdfs.tables((VENTURE_HEADS, *VENTURES), title="List of ventures"), "ventures.pdf")
+    for question in ("How many ventures are there?", "How many are in Spain?", "How many rows over 2,000?"):
+        assert not engine.answer(question, document.id).answer.startswith(("Number of rows", "Different values"))
+    report = add(engine, pdfs.annual_report("Acme"), "report.pdf")
+    for question in ("total 2021", "What was the total in 2021?", "highest 2020"):
+        assert not engine.answer(question, report.id).answer.startswith(("Sum of", "Highest"))
+
+
+def test_a_table_that_was_not_read_whole_is_not_counted_and_told(engine: RAGEngine) -> None:
+    rows = (("Plan", "Stage", "Outlay"), *((f"Plan {n}", ("Open", "Done")[n % 2], f"{100 * n:,}") for n in range(1, 9)))
+    wrong_total = add(engine, pdfs.tables((*rows, ("Total", "", "9,999"))), "plans.pdf")
+    answer = engine.answer("How many plans are open?", wrong_total.id)
+    assert not answer.answer.startswith("Number of rows")
+    assert answer.hint is not None
+    assert answer.hint.splitlines()[0] == (
+        "The rows of the table on page 1 of “plans.pdf” are not counted: it may not have been read whole. "
+        "It has a total that is not the sum of its rows."
+    )
+    right_total = add(engine, pdfs.tables((*rows, ("Total", "", "3,600"))), "right.pdf")
+    assert engine.answer("total outlay of open plans", right_total.id).answer.startswith(
+        "Sum of Outlay (Stage = Open): 2,000"
+    )
+    gap = add(engine, pdfs.tables((*rows[:4], ("Plan X", "Open", ""), *rows[4:])), "gap.pdf")
+    assert "cells without a value" in (engine.answer("total outlay of open plans", gap.id).hint or "")
+    assert engine.answer("How many plans are open?", gap.id).answer.startswith("Number of rows (Stage = Open): 5")
+
+
+def test_hidden_rows_are_told_and_merged_cells_fill_their_rows(engine: RAGEngine) -> None:
+    def change(book: Any) -> None:
+        sheet = book["Stock"]
+        sheet.row_dimensions[3].hidden = sheet.column_dimensions["C"].hidden = True
+        sheet.merge_cells("A2:A4")
+        sheet.merge_cells("A5:A6")
+
+    rows = [
+        ("Depot", "Part", "Pieces"),
+        ("North", "a", 1),
+        (None, "b", 2),
+        (None, "c", 3),
+        ("South", "d", 4),
+        (None, "e", 5),
+    ]
+    document = add(engine, sheets.workbook(change, Stock=rows), "stock.xlsx")
+    result = engine.tables.query(document.id, question="total pieces by depot")
+    assert result.rows == (("North", 6), ("South", 9))
+    assert result.notes == ("Rows counted that the sheet hides: 3.", "Columns that the sheet hides: Pieces.")
 
 
 def test_a_query_that_is_refused_is_no_answer(

@@ -169,3 +169,54 @@ def test_units_of_the_caption_are_those_of_amounts() -> None:
 def test_names_of_columns_differ_from_those_of_units() -> None:
     (table,) = read([("Name", "A_unit", "A"), ("x", "1", "$2"), ("y", "2", "€3")])
     assert [column.name for column in table.info.columns] == ["name", "a_unit", "a_2"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "totals", "note"),
+    [
+        ([("a", "10", "3"), ("b", "5", "9"), ("c", "7", "2"), ("Accrued expenses", "22", "14")], (4,), "left out"),
+        ([("a", "10", "3"), ("b", "5", "9"), ("c", "7", "2"), ("d", "22", "15")], (), None),
+        ([("a", "10", "x"), ("b", "5", "x"), ("c", "7", "y"), ("d", "22", "z")], (), "may be totals"),
+        ([("a", "10", "3"), ("b", "5", "9"), ("d", "15", "12")], (), None),
+        ([("a", "10", "3"), ("b", "5", "9"), ("Total", "26", "99")], (3,), "not the sums of the rows counted: 3"),
+    ],
+)
+def test_a_last_row_of_exact_sums_is_a_total_by_any_name(rows: Rows, totals: tuple[int, ...], note: str | None) -> None:
+    (table,) = read([HEADS, *rows])
+    assert table.info.totals == totals
+    assert any(note in told for told in table.info.notes) if note else not table.info.notes
+
+
+@pytest.mark.parametrize(
+    ("pages", "doubt"),
+    [
+        ([[HEADS, ("Chairs", "10", "3"), ("Lamps", "5", "9")]], None),
+        ([[HEADS, ("Chairs", "10", "3")], [HEADS, ("Lamps", "5", "9")]], None),
+        ([[("Item", "Price", "Price"), ("Chairs", "10", "3")]], "columns without a head of their own"),
+        ([[("", "Price", "Sold"), ("Chairs", "10", "3")]], "columns without a head of their own"),
+        ([[HEADS, ("Chairs", "10", "3"), ("", "5", "9")]], "rows that may be parts of others"),
+        ([[HEADS, ("Chairs", "10", "3"), ("of oak", "", ""), ("Lamps", "5", "9")]], "rows that may be parts of others"),
+        ([[HEADS, ("Chairs", "10", "3")], [("Lamps", "5", "9"), ("Desks", "6", "1")]], "a part without heads"),
+        ([[HEADS, ("Chairs", "10", "3")], [], [HEADS, ("Lamps", "5", "9")]], "other tables with the same heads"),
+        ([[HEADS, ("Chairs", "10", "3"), ("Total", "99", "99")]], "a total that is not the sum of its rows"),
+    ],
+)
+def test_tables_on_pages_may_be_read_in_part(pages: Sequence[Rows], doubt: str | None) -> None:
+    first, *_ = read(*pages)
+    assert doubt in first.doubts if doubt else not first.doubts
+
+
+@pytest.mark.parametrize(
+    ("text", "top", "is_doubted"), [("A note", 34.0, True), ("A note", 56.0, False), ("Desks 12,000", 56.0, True)]
+)
+def test_text_at_a_table_may_be_one_of_its_rows(text: str, top: float, *, is_doubted: bool) -> None:
+    rows = lines([HEADS, ("Chairs", "10", "3"), ("Lamps", "5", "9")])
+    beside = types.Line(number=9, page_number=1, bbox=types.Rect(80, top, 300, top + 8), text=text)
+    (table,) = read_tables([*rows, beside], {})
+    assert ("text between its rows" in table.doubts) is is_doubted
+
+
+def test_units_at_the_end_of_heads_are_those_of_figures() -> None:
+    heads = ("River", "Length (km)", "Term in months", "Width (m)", "Hours (h worked)")
+    (table,) = read([heads, ("Elbe", "1094", "3", "5", "8"), ("Isar", "295", "4", "2", "7")])
+    assert [column.unit for column in table.info.columns] == [None, "km", "month", None, None]

@@ -293,6 +293,7 @@ def test_percentages_are_converted_to_the_share_asked_for() -> None:
         )),
         ("March 2024", ["2024-03"]),
         ("in 1998.", ["1998"]),
+        ("Signed: 2024-02-15; sent (on 2024-03-01)", ["2024-02-15", "2024-03-01"]),
         ("FY2023 and FY24", ["2023", "2024"]),
         ("we may 2023", []),
         ("31 February 2023", []),

@@ -326,3 +326,82 @@ def test_questions_that_name_no_column_and_condition_are_bare(question: str, is_
     asked = read_question(question, table)
     assert asked is not None
     assert asked.is_bare is is_bare
+
+
+CONTRACTS = [("Contract", "Vendor", "Start Date", "Term (months)", "Auto-Renewal", "Annual Value ($)", "Rate")] + [
+    (
+        f"C-{n}",
+        ("Acme", "Bolt", "North East", "North")[n % 4],
+        f"2023-{n % 12 + 1:02d}-05",
+        ("12", "24", "36")[n % 3],
+        ("Yes", "No")[n % 2],
+        f"{1000 * n:,}",
+        ("0.125", "0.5", "1.234")[n % 3],
+    )
+    for n in range(1, 37)
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("How many contracts have a term of 24 months?", 12),
+        ("How many contracts with a term over 2 years?", None),
+        ("total annual value of bolt contracts", sum(1000 * n for n in range(1, 37, 4))),
+        ("total annual value of contracts with Acme or Bolt", sum(1000 * n for n in range(1, 37) if n % 4 < 2)),
+        ("total annual value over 30,000", sum(1000 * n for n in range(31, 37))),
+        ("average annual value per contract", None),
+        ("annual value of contracts", None),
+        ("How many contracts with auto-renewal = no?", 18),
+        ("How many contracts with auto-renewal not yes?", 18),
+        ("How many contracts have no start date?", None),
+        ("How many contracts have a start date?", None),
+        ("How many rows have a vendor?", None),
+        ("How many vendors have more than 5 contracts?", None),
+        ("How many vendors have an annual value of more than 30,000?", 4),
+        ("How many contracts in North?", 9),
+        ("How many contracts in North East?", 9),
+        ("How many contracts in North, Acme and Bolt?", 27),
+        ("How many contracts in North Acme?", None),
+        ("How many North contracts with Acme?", None),
+        ("How many contracts are not with Acme and with auto-renewal yes?", None),
+        ("How many contracts by March 2023?", None),
+        ("How many contracts after 3/4/2023?", None),
+        ("Wie viele Contracts nach dem 6. März 2023?", 27),
+        ("How many contracts with a rate above 0.125?", 24),
+        ("How many contracts with a rate above 1.234?", None),
+        ("total value annual", sum(1000 * n for n in range(1, 37))),
+    ],
+)
+def test_what_may_mean_two_things_is_not_guessed(question: str, value: int | None) -> None:
+    (table,) = read(CONTRACTS)
+    assert answer(table, question) == value
+
+
+def test_values_that_differ_by_more_than_case_are_told_apart() -> None:
+    (table,) = read([("Pupil", "Grade"), *((f"p{n}", ("A", "A+", "a", "B")[n % 4]) for n in range(20))])
+    assert answer(table, "How many pupils with grade A?") == 10
+    assert answer(table, "How many pupils with grade “A+”?") == 5
+    assert answer(table, "How many pupils with a grade?") is None
+
+
+def test_values_are_not_denied_where_cells_are_empty() -> None:
+    (table,) = read(
+        [("Task", "State", "Cost"), ("a", "Open", "1"), ("b", "Done", "2"), ("c", "", "3"), ("d", "Done", "4")]
+    )
+    assert answer(table, "How many tasks are not open?") is None
+    assert answer(table, "How many tasks are open?") == 1
+
+
+def test_heads_are_named_in_any_order() -> None:
+    heads = ("Shop", "2023 · Revenue (EUR)", "2024 · Revenue (EUR)")
+    (table,) = read([heads, ("a", "10", "30"), ("b", "20", "50")])
+    for question in ("total 2024 revenue", "total revenue 2024", "total revenue of 2024"):
+        assert answer(table, question) == 80
+    assert answer(table, "total revenue") is None
+
+
+def test_shares_are_not_compared_with_fractions() -> None:
+    (table,) = read([("Shop", "Margin"), *((f"s{n}", f"{10 * n}%") for n in range(1, 10))])
+    assert answer(table, "How many shops with margin over 60%?") == 3
+    assert answer(table, "How many shops with margin over 0.6?") is None

@@ -542,7 +542,7 @@ class _Reading:
     def _add_values(self, part: Sequence[_Token]) -> int:
         """Add the conditions that columns have values; return how many tokens at the end belong to what follows."""
         named: dict[int, list[str]] = {}
-        head, before = None, ""
+        head, is_joined = None, False
         for token in part:
             if token.kind in {"h", "v"}:
                 index = head.column if head and head.column in token.values else next(iter(token.values), -1)
@@ -550,11 +550,11 @@ class _Reading:
                     self._mention(head)
                 if token.kind == "v":
                     is_of_head = head is not None and head.column == index
-                    if (len(token.values) > 1 and not is_of_head) or (before == "v" and index in named):
+                    if (len(token.values) > 1 and not is_of_head) or (index in named and not is_joined):
                         raise _NotSureError  # of several columns, or "North East"
                     named.setdefault(index, []).extend(token.values[index])
                 head = token if token.kind == "h" else None
-            before = token.kind
+            is_joined = token.kind in "ao" or (is_joined and token.kind == "h")
         kinds = [token.kind for token in part]
         is_negated = "x" in kinds
         is_open = is_negated and any(None in self._columns[index].values for index in named)

@@ -278,7 +278,7 @@ def test_a_table_that_was_not_read_whole_is_not_counted_and_told(engine: RAGEngi
     assert not answer.answer.startswith("Number of rows")
     assert answer.hint is not None
     assert answer.hint.splitlines()[0] == (
-        "The rows of the table on page 1 of “plans.pdf” are not counted: it may not have been read whole. "
+        "The rows of the table on page 1 of “plans.pdf” are not counted: it may be incomplete. "
         "It has a total that is not the sum of its rows."
     )
     right_total = add(engine, pdfs.tables((*rows, ("Total", "", "3,600"))), "right.pdf")

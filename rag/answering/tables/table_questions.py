@@ -92,7 +92,7 @@ class TableQuestion(NamedTuple):
     conditions: tuple[Condition, ...]
     groups: tuple[types.TableColumn, ...]
     is_named: bool = False
-    """Whether the column, of what is counted the number or name, is named by its whole head."""
+    """Whether the column is named by its whole head, or what is counted by the head of its name or number."""
 
     @property
     def is_bare(self) -> bool:
@@ -266,6 +266,11 @@ def _keys(text: str) -> tuple[str, ...]:
     return tuple(map(_key, _WORD.findall(re.sub(r"['’]s\b", "", text))))
 
 
+def _head_keys(text: str) -> tuple[str, ...]:
+    """Return the words of a head without those that only join them, in any order."""
+    return tuple(sorted(key for key in _keys(text) if key not in _JOINING))
+
+
 class _Tokens:
     """Reads the words of a question as columns and values of a table, figures, times, comparisons and joining words."""
 
@@ -274,13 +279,12 @@ class _Tokens:
         self._nouns = {key for name in (table.info.name, *names) for key in _keys(name)}
         self._heads: dict[tuple[str, ...], list[_Token]] = {}
         """By the words that name them, in any order."""
-        plain = [_keys(_IN_BRACKETS.sub(" ", column.head)) for column in table.info.columns]
+        plain = [_head_keys(_IN_BRACKETS.sub(" ", column.head)) for column in table.info.columns]
         for index, (column, words) in enumerate(zip(table.info.columns, plain, strict=True)):
             single = [(word,) for word in words if sum(word in other for other in plain) == 1 and len(word) > 2]
-            whole = {words, _keys(column.head)}
-            for name in {*whole, _keys(column.name), *single} - {()}:
-                token = _Token("h", column=index, is_whole=name in whole)
-                self._heads.setdefault(tuple(sorted(name)), []).append(token)
+            whole = {words, _head_keys(column.head)}
+            for name in {*whole, _head_keys(column.name), *single} - {()}:
+                self._heads.setdefault(name, []).append(_Token("h", column=index, is_whole=name in whole))
         self._values: dict[tuple[str, ...], dict[int, set[str]]] = {}
         for index, read in enumerate(table.columns):
             distinct = {value for value in read.values if isinstance(value, str)}
@@ -339,8 +343,9 @@ class _Tokens:
         end = at
         while len(words) < MAX_NAME_WORDS and (match := _WORD.match(text, end)):
             words.append(match[0].lower())
-            content = [_key(word) for word in words if word not in _JOINING]
-            heads = self._heads.get(tuple(sorted(content)), []) if _JOINING.isdisjoint({words[0], words[-1]}) else []
+            heads = (
+                self._heads.get(_head_keys(" ".join(words)), []) if _JOINING.isdisjoint({words[0], words[-1]}) else []
+            )
             token = heads[0] if heads else self._value(text[at : match.end()])
             if token:
                 yield match.end(), token if len(heads) < 2 else _Token("?")
@@ -601,7 +606,7 @@ class _Reading:
                 raise _NotSureError  # a number of things is added up, or not
             is_key = operation == "count" and self._is_key(columns[0])
             counted = None if is_key else about
-            is_named = is_name or self._mentions[columns[0]]
+            is_named = is_name or is_key or self._mentions[columns[0]]
             return TableQuestion("count" if is_key else "distinct", counted, conditions, groups, is_named)
         is_amount = column.kind == "number" and not column.units
         is_ordered = is_amount or (operation in {"min", "max"} and column.kind in _DATE_KINDS)

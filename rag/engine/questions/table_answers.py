@@ -72,14 +72,17 @@ class TableAnswers:
         tables that are not on sheets only those answer that have been read whole, and only if their column is named.
         """
         unique = {document.id: document for document in documents}  # one may be named twice
-        sheets = [id_ for id_, document in unique.items() if is_sheet(document)]
-        chosen = [*unique] if len(unique) <= MAX_DOCUMENTS else sheets
+        sheets = {id_ for id_, document in unique.items() if is_sheet(document)}
+        chosen = [*unique] if len(unique) <= MAX_DOCUMENTS else [*sheets]
         if not 1 <= len(chosen) <= MAX_DOCUMENTS:
             return None
-        try:
-            read = [self._tables.read(id_) for id_ in chosen]
-        except (errors.ConflictError, errors.LimitError, errors.NotFoundError):
-            return None
+        read: list[DocumentTables] = []
+        for id_ in chosen:
+            try:
+                read.append(self._tables.read(id_))
+            except (errors.ConflictError, errors.LimitError, errors.NotFoundError):
+                if id_ in sheets:
+                    return None
         for question in wordings:
             asked = [
                 (one, table, found)
@@ -96,7 +99,7 @@ class TableAnswers:
     ) -> types.AnswerResponse | None:
         if table.sheet is None and (doubts := _doubts(read, table, asked)):
             page, name = table.info.page_start, read.document.name
-            self.refusal = prompts.TABLE_NOT_WHOLE.format(page=page, name=name, doubts=", ".join(doubts))
+            self.refusal = prompts.TABLE_NOT_WHOLE.format(page=page, name=name, _doubt=doubts[0])
             return None
         return None if asked.is_bare and not counts_rows else self._told(read, table, asked, question)
 

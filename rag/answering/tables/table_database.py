@@ -119,7 +119,8 @@ class TableDatabase:
             errors.LimitError: it takes too much time or memory.
         """
         with self._limited():
-            tree = self._parse(sql)
+            tree = self._parsed(sql)
+            check(tree)
             found = self._connection.execute(sql)
             columns = tuple(name for name, *_ in found.description or ())
             rows = found.fetchmany(types.MAX_RESULT_ROWS)
@@ -131,16 +132,8 @@ class TableDatabase:
             used = self._used(tree)
         return QueryResult(columns, tuple(tuple(map(plain, row)) for row in rows), count, used)
 
-    def _parse(self, sql: str) -> dict[str, Any]:
-        """Return the tree of a statement that is allowed."""
-        statements = self._connection.extract_statements(sql)
-        if [statement.type.name for statement in statements] != ["SELECT"]:
-            raise _refused(N_("one SELECT statement is needed"))
-        tree: dict[str, Any] = self._serialized(sql)
-        check(tree)
-        return tree
-
-    def _serialized(self, sql: str) -> dict[str, Any]:
+    def _parsed(self, sql: str) -> dict[str, Any]:
+        """Return the tree of a SELECT statement; DuckDB makes one of no other."""
         row = self._connection.execute("SELECT json_serialize_sql($1::VARCHAR)", [sql]).fetchone()
         tree: dict[str, Any] = json.loads(row[0] if row else "{}")
         if tree.get("error", True) or len(tree["statements"]) != 1:
@@ -154,7 +147,7 @@ class TableDatabase:
         node = tree["statements"][0]["node"]
         if not _is_simple(node):
             return None
-        number = self._serialized(f"SELECT {ROW}")["statements"][0]["node"]["select_list"]
+        number = self._parsed(f"SELECT {ROW}")["statements"][0]["node"]["select_list"]
         changes = {"select_list": number, "group_expressions": [], "group_sets": [], "having": None, "qualify": None}
         changes["aggregate_handling"] = _STANDARD
         if _gives_rows(node):

@@ -454,11 +454,10 @@ class _Reading:
                     self._has_rows |= part[0].kind == "r"
         return self._query()
 
-    def _mention(self, head: _Token | None) -> None:
-        if head and self._has_rows and self._operation in _COUNTING:
+    def _mention(self, head: _Token) -> None:
+        if self._has_rows and self._operation in _COUNTING:
             raise _NotSureError
-        if head:
-            self._mentions[head.column] = head.is_whole
+        self._mentions[head.column] = head.is_whole
 
     # --- conditions ---
 
@@ -504,9 +503,7 @@ class _Reading:
         units = {figure.unit for figure in figures} - {None}
         unit = next(iter(units), None)
         amounts = [*map(_value, figures)]
-        index = self._compared(part)
-        if index is None:
-            index = self._fitting(unit, amounts[0])
+        index = self._compared(part, unit, amounts[0])
         about, column = self._about[index], self._columns[index]
         is_share = about.unit == PERCENT and unit is None and 0 < abs(amounts[0]) <= 1  # .6 may be 60 %
         has_scale = not about.scale or all(operand.has_scale for operand in operands)  # else thousands, or ones
@@ -516,26 +513,24 @@ class _Reading:
         scaled = [amount / Decimal(str(SCALES[about.scale])) if about.scale else amount for amount in amounts]
         self._conditions.append(Condition(about, sign, scaled, "" if index in self._names else ","))
 
-    def _compared(self, part: Sequence[_Token]) -> int | None:
-        """Return the column that is named beside an amount; None if it is what has the amount: "orders over 5"."""
-        measures = self._measures
-        head = part[0] if part[0].kind == "h" else None
-        if part[-1].kind in {"h", "r"}:  # "over 5 points", unlike "over 5 orders"
-            if part[-1].column not in measures or (head and head.column in measures):
-                raise _NotSureError
-            self._mention(head)
-            return part[-1].column
-        if head and (head.column in measures or (head.is_whole and self._about[head.column].kind == "number")):
-            return head.column
-        is_bare = {token.kind for token in part} <= {"h", "n"}
-        if is_bare or (head and self._about[head.column].kind in _DATE_KINDS):
-            raise _NotSureError
-        self._mention(head)
-        return None
+    def _compared(self, part: Sequence[_Token], unit: str | None, amount: Decimal) -> int:
+        """Return the column that an amount is compared with: named beside it, or the only one that fits and reaches it.
 
-    def _fitting(self, unit: str | None, amount: Decimal) -> int:
-        """Return the only column that an amount can be compared with; of several the one whose values reach it."""
-        columns = self._measures
+        Another head beside it names what has the amount: "orders over 5", but not behind it, "over 5 orders".
+        """
+        heads = [token for token in (part[0], part[-1]) if token.kind in "hr"]
+        measures = [
+            one.column for one in heads if one.column in self._measures or (one.is_whole and one.column in self._names)
+        ]
+        things = [one for one in heads if one.column not in measures]
+        is_bare = {token.kind for token in part} <= {"h", "n"}
+        if len(measures) > 1 or part[-1] in things or any(thing.column in self._dates for thing in things):
+            raise _NotSureError
+        for thing in things:
+            self._mention(thing)
+        if measures:
+            return measures[0]
+        columns = [] if is_bare else self._measures
         if unit is not None and any(self._about[index].unit for index in columns):
             columns = [index for index in columns if is_same_unit(unit, self._about[index].unit or "")]
         if len(columns) > 1:

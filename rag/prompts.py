@@ -374,7 +374,8 @@ TABLE_ROWS = N_("From {used} of {rows} rows of the table “{name}”: {conditio
 TABLE_ALL_ROWS = N_("From all {rows} rows of the table “{name}”.")
 TABLE_NO_ROW = N_("None of the {rows} rows of the table “{name}” is like that.")
 TABLE_QUERY_SHOWN = N_("Query: {sql}")
-TABLE_NOT_WHOLE = N_(
-    "The rows of the table on page {page} of “{name}” are not counted: it may be incomplete. It has {_doubt}."
+TABLE_NOT_COUNTED = N_(
+    "The rows of the table on page {page} of “{name}” are not counted: they may not be those that are meant. It has "
+    "{_doubt}."
 )
 """What stands with a figure that is computed from the rows of a table."""

@@ -278,7 +278,7 @@ def test_a_table_that_was_not_read_whole_is_not_counted_and_told(engine: RAGEngi
     assert not answer.answer.startswith("Number of rows")
     assert answer.hint is not None
     assert answer.hint.splitlines()[0] == (
-        "The rows of the table on page 1 of “plans.pdf” are not counted: it may be incomplete. "
+        "The rows of the table on page 1 of “plans.pdf” are not counted: they may not be those that are meant. "
         "It has a total that is not the sum of its rows."
     )
     right_total = add(engine, pdfs.tables((*rows, ("Total", "", "3,600"))), "right.pdf")
@@ -288,6 +288,21 @@ def test_a_table_that_was_not_read_whole_is_not_counted_and_told(engine: RAGEngi
     gap = add(engine, pdfs.tables((*rows[:4], ("Plan X", "Open", ""), *rows[4:])), "gap.pdf")
     assert "cells without a value" in (engine.answer("total outlay of open plans", gap.id).hint or "")
     assert engine.answer("How many plans are open?", gap.id).answer.startswith("Number of rows (Stage = Open): 5")
+
+
+def test_rows_that_may_be_totals_are_not_counted(engine: RAGEngine) -> None:
+    rows = [
+        ("Area", "Item", "Cost"),
+        ("North", "a", 5),
+        ("South", "b", 7),
+        ("North", "c", 9),
+        ("Total North", None, 14),
+    ]
+    document = add(engine, sheets.workbook(Costs=rows), "costs.xlsx")
+    answer = engine.answer("total cost", document.id)
+    assert not answer.answer.startswith("Sum of")
+    assert "It has rows that may be totals of others." in (answer.hint or "")
+    assert engine.answer("total cost of area North", document.id).answer.startswith("Sum of Cost (Area = North): 14")
 
 
 def test_hidden_rows_are_told_and_merged_cells_fill_their_rows(engine: RAGEngine) -> None:

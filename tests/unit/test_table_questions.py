@@ -405,3 +405,19 @@ def test_shares_are_not_compared_with_fractions() -> None:
     (table,) = read([("Shop", "Margin"), *((f"s{n}", f"{10 * n}%") for n in range(1, 10))])
     assert answer(table, "How many shops with margin over 60%?") == 3
     assert answer(table, "How many shops with margin over 0.6?") is None
+
+
+def test_values_that_stand_for_several_rows_are_not_taken_for_one() -> None:
+    """Labels that only the first row of a group has."""
+    (table,) = read(
+        [("Country", "City", "Sales"), ("DE", "Ulm", "10"), ("", "Bonn", "20"), ("FR", "Lyon", "30"), ("", "Nice", "4")]
+    )
+    for question in ("total sales in DE", "total sales by country", "How many cities are in FR?"):
+        assert answer(table, question) is None
+    assert answer(table, "total sales") == 64
+
+
+def test_spellings_of_one_value_are_not_counted_as_several() -> None:
+    (table,) = read([("Name", "City"), ("a", "New York"), ("b", "new york"), ("c", "Zürich"), ("d", "Rome")])
+    assert answer(table, "How many different cities?") is None
+    assert answer(table, "How many names are in NEW YORK?") == 2

@@ -85,6 +85,8 @@ class TypedTable(NamedTuple):
     sheet: str | None = None
     places: Sequence[int] = ()
     doubts: tuple[str, ...] = ()
+    may_be_totals: Sequence[int] = ()
+    """The numbers of rows that may sum up others."""
 
     def cited(self, row: TableRow) -> types.UsedRow:
         """Return a row with its place: the boxes of its lines, on a sheet also the names of its cells."""
@@ -418,9 +420,9 @@ def _typed(number: int, table: _Table, others: Sequence[_Table], mark: str, mont
         totals=tuple(numbers.found),
         notes=(*_row_notes(table, numbers, others), *_column_notes(rows, columns, described)),
     )
-    if numbers.odd or numbers.doubtful:
+    if numbers.odd:
         table.doubts.append(N_("a total that is not the sum of its rows"))
-    return TypedTable(info, rows, columns, table.sheet, table.places, tuple(table.doubts))
+    return TypedTable(info, rows, columns, table.sheet, table.places, tuple(table.doubts), numbers.doubtful)
 
 
 def _columns(rows: Sequence[TableRow], mark: Mark, month_first: bool) -> list[Column]:

@@ -558,6 +558,7 @@ class _Reading:
         kinds = [token.kind for token in part]
         is_negated = "x" in kinds
         is_open = is_negated and any(None in self._columns[index].values for index in named)
+        is_open |= any(map(self._names_groups, named))
         if is_open or kinds.count("x") > 1 or (len(named) > 1 and (is_negated or "o" in kinds)):
             raise _NotSureError
         for index, names in named.items():
@@ -569,6 +570,11 @@ class _Reading:
         """Whether a column has another value in each row."""
         values = self._columns[index].values
         return len({*values} - {None}) == len(values)
+
+    def _names_groups(self, index: int) -> bool:
+        """Whether a column may have its values only in the first of the rows that they stand for."""
+        values = [value for value in self._columns[index].values if value is not None]
+        return len({*values}) == len(values) < len(self._columns[index].values)
 
     # --- put together ---
 
@@ -583,6 +589,8 @@ class _Reading:
         groups = tuple(self._about[group] for group in self._groups)
         if operation in {"avg", "median"} and any(map(self._is_key, self._groups)):
             raise _NotSureError  # "average quantity per order"
+        if any(map(self._names_groups, self._groups)):
+            raise _NotSureError
         if operation == "list":
             if groups or not conditions:
                 raise _NotSureError
@@ -599,6 +607,9 @@ class _Reading:
         if operation in _COUNTING:
             if column.kind == "number" and not is_name:
                 raise _NotSureError  # a number of things is added up, or not
+            texts = {value for value in column.values if isinstance(value, str)}
+            if len(texts) > len({*map(_fold, texts)}):
+                raise _NotSureError  # the same name in several spellings
             is_key = operation == "count" and self._is_key(columns[0])
             counted = None if is_key else about
             is_named = is_name or is_key or self._mentions[columns[0]]

@@ -3,7 +3,7 @@
 import contextlib
 import itertools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import PurePath
 
@@ -91,17 +91,8 @@ class TableAnswers:
                 if table.sheet is not None or _names_column(found)
             ]
             if len(asked) == 1:
-                return self._certain(*asked[0], question, counts_rows=counts_rows)
+                return None if asked[0][2].is_bare and not counts_rows else self._told(*asked[0], question)
         return None
-
-    def _certain(
-        self, read: DocumentTables, table: TypedTable, asked: TableQuestion, question: str, *, counts_rows: bool
-    ) -> types.AnswerResponse | None:
-        if table.sheet is None and (doubts := _doubts(read, table, asked)):
-            page, name = table.info.page_start, read.document.name
-            self.refusal = prompts.TABLE_NOT_WHOLE.format(page=page, name=name, _doubt=doubts[0])
-            return None
-        return None if asked.is_bare and not counts_rows else self._told(read, table, asked, question)
 
     def _told(
         self, read: DocumentTables, table: TypedTable, asked: TableQuestion, question: str
@@ -109,6 +100,10 @@ class TableAnswers:
         with contextlib.suppress(errors.LimitError, errors.ValidationError):
             result, used = self._tables.answer(read.document, table, asked, question)
             if result.is_truncated or result.row_count > MAX_GROUPS or result.used_count is None:
+                return None
+            if doubt := next(_doubts(read, table, asked, used), None):
+                page, name = table.info.page_start, read.document.name
+                self.refusal = prompts.TABLE_NOT_COUNTED.format(page=page, name=name, _doubt=doubt)
                 return None
             hint = _hint(result, asked)
             if not result.used_count:
@@ -163,15 +158,18 @@ _OF_PERIOD = re.compile(
 """Heads that only name a period."""
 
 
-def _doubts(read: DocumentTables, table: TypedTable, asked: TableQuestion) -> list[str]:
-    """Return why the rows of a table that is not on a sheet may not be all, or not have all values."""
-    about = [asked.column, *asked.groups, *(condition.column for condition in asked.conditions)]
-    doubts = [*table.doubts]
+def _doubts(read: DocumentTables, table: TypedTable, asked: TableQuestion, used: Sequence[int]) -> Iterator[str]:
+    """Yield why the rows used may not be all that are meant, or may be more; of a sheet all rows are known."""
+    if not {*table.may_be_totals}.isdisjoint(used):
+        yield N_("rows that may be totals of others")
+    if table.sheet is not None:
+        return
+    yield from table.doubts
     if read.document.failed_pages or (read.document.completeness and read.document.completeness.missing_characters):
-        doubts.append(N_("characters or pages that could not be read"))
+        yield N_("characters or pages that could not be read")
+    about = [asked.column, *asked.groups, *(condition.column for condition in asked.conditions)]
     if any(None in _column(table, column).values for column in about if column):
-        doubts.append(N_("cells without a value"))
-    return doubts
+        yield N_("cells without a value")
 
 
 def is_sheet(document: types.DocumentNames) -> bool:

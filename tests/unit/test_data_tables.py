@@ -134,6 +134,8 @@ def test_too_large_tables_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         ([("Chairs", "10", "3"), ("Lamps", "5", "9"), ("Total", "15", "12"), ("Average", "7.5", "6")], (3, 4)),
         ([("Chairs", "10", "3"), ("Lamps", "5", "9"), ("Total", "99", "12"), ("Average", "7.5", "6")], (3, 4)),
         ([("A", "1", "1"), ("Subtotal", "1", "1"), ("C", "4", "4"), ("Total", "5", "5")], (2, 4)),
+        ([("Chairs", "10%", "3%"), ("Lamps", "5%", "9%"), ("Average", "7.5%", "6%")], (3,)),
+        ([("Chairs", "10%", "3%"), ("Lamps", "5%", "9%"), ("Desks", "15%", "12%")], ()),
     ],
 )
 def test_sums_and_averages_of_the_others_do_not_count(rows: Rows, totals: tuple[int, ...]) -> None:

@@ -552,34 +552,34 @@ def _totals(rows: Sequence[TableRow], columns: Sequence[Column]) -> _Totals:
         for row in rows
     ]
     may_be = [bool(words) and _may_be_total(words[0]) for words in labels]
-    found, odd, doubtful = list[int](), list[int](), list[int]()
-    for tries, index in enumerate(at for at in range(len(rows)) if may_be[at] or (at + 1 == len(rows) and any(labels))):
+    data = [index for index, named in enumerate(may_be) if not named]
+    totals = _Totals([], [], [])
+    candidates = (at for at in range(len(rows)) if may_be[at] or (at + 1 == len(rows) and any(labels)))
+    for tries, index in enumerate(candidates):
         label = labels[index][0] if len(labels[index]) == 1 else ""
         is_plain, is_named = _TOTAL.fullmatch(label) is not None, may_be[index] or not labels[index]
         figures = [columns[at] for at in numbers if columns[at].values[index] is not None]
         sums = [column for column in figures if column.unit != "%"]
-        others = [at for at, named in enumerate(may_be) if not named and at != index]
-        above = [at for at in range(index) if at not in found] if tries <= MAX_TRIES else []
-        groups = (
-            [at for at in above if at > max(found, default=-1)],
-            above,
-            [at for at in above if rows[at].section == rows[index].section],
-            others,
-        )
-        enough, least = (any, 1) if is_plain else (all, MIN_TOTAL_TERMS if is_named else MIN_TERMS_UNNAMED)
-        is_sum = bool(sums) and any(
-            len(group) >= least and enough(_adds_up(column, group, index, is_exact=not is_named) for column in sums)
-            for group in groups[: len(groups) if above or index == 0 else 0]
-        )
-        is_mean = _SUMMARY.fullmatch(label) is not None and len(others) >= MIN_TOTAL_TERMS
-        is_mean = is_mean and bool(figures) and all(_adds_up(one, others, index, is_mean=True) for one in figures)
-        ends = is_plain and (index > max(others, default=-1) or not sums)
-        if ends or is_mean or (is_sum and (is_named or len(sums) > 1)):
-            found.append(index)
-            odd += [index] if sums and not (is_sum or is_mean) else []
+        is_sum = is_mean = False
+        if figures and tries < MAX_TRIES:
+            others = data if may_be[index] else data[:-1]
+            above = sorted({*range(index)}.difference(totals.found))
+            since = [at for at in above if at > max(totals.found, default=-1)]
+            section = [at for at in above if rows[at].section == rows[index].section]
+            enough, least = (any, 1) if is_plain else (all, MIN_TOTAL_TERMS if is_named else MIN_TERMS_UNNAMED)
+            is_sum = bool(sums) and any(
+                len(group) >= least and enough(_adds_up(column, group, index, is_exact=not is_named) for column in sums)
+                for group in (since, above, section, others)
+            )
+            is_mean = _SUMMARY.fullmatch(label) is not None and len(others) >= MIN_TOTAL_TERMS
+            is_mean = is_mean and all(_adds_up(column, others, index, is_mean=True) for column in figures)
+        is_last = is_plain and (index > max(data[-1:], default=-1) or not sums)
+        if is_last or is_mean or (is_sum and (is_named or len(sums) > 1)):
+            totals.found.append(index)
+            totals.odd.extend([index] if sums and not (is_sum or is_mean) else [])
         elif is_sum or may_be[index]:
-            doubtful.append(index)
-    return _Totals(found, odd, doubtful)
+            totals.doubtful.append(index)
+    return totals
 
 
 def _adds_up(

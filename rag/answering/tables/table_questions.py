@@ -580,46 +580,43 @@ class _Reading:
 
     def _query(self) -> TableQuestion:
         operation, conditions = self._operation, tuple(self._conditions)
-        equal = [condition.column.name for condition in conditions if condition.sign in {"in", "not in"}]
         if len(self._mentions) > 1 and operation in _OF_ALL:  # "amount of orders"
             rows = {index for index in self._mentions if index not in self._measures and self._is_key(index)}
             self._mentions = {index: whole for index, whole in self._mentions.items() if index not in rows}
-        if len({*equal}) < len(equal) or len(self._mentions) > 1:
+        equal = [condition.column.name for condition in conditions if condition.sign in {"in", "not in"}]
+        is_twice = len({*equal}) < len(equal) or len(self._mentions) > 1
+        # "average quantity per order", or by labels that stand for several rows
+        is_group_odd = operation in {"avg", "median"} and any(map(self._is_key, self._groups))
+        if is_twice or is_group_odd or any(map(self._names_groups, self._groups)):
             raise _NotSureError
         groups = tuple(self._about[group] for group in self._groups)
-        if operation in {"avg", "median"} and any(map(self._is_key, self._groups)):
-            raise _NotSureError  # "average quantity per order"
-        if any(map(self._names_groups, self._groups)):
-            raise _NotSureError
+        if operation in _COUNTING:
+            return self._counted(conditions, groups)
         if operation == "list":
             if groups or not conditions:
                 raise _NotSureError
             return TableQuestion("list", None, conditions, ())
-        if operation in _COUNTING and not self._mentions:
-            if operation == "distinct":
-                raise _NotSureError
-            return TableQuestion("count", None, conditions, groups)
         columns = [*self._mentions] or self._asked_first or self._measures
-        if len(columns) != 1:
+        is_dates = operation in {"min", "max"} and columns[:1] == [index for index in self._dates if index in columns]
+        is_whole = self._mentions.get(columns[0], False) if columns else False
+        is_named_number = is_whole and columns[0] in self._names  # "total of all orders" asks not of their numbers
+        if len(columns) != 1 or not (columns[0] in self._measures or is_dates or is_named_number):
             raise _NotSureError
-        about, column = self._about[columns[0]], self._columns[columns[0]]
-        is_name = columns[0] in self._names
-        if operation in _COUNTING:
-            if column.kind == "number" and not is_name:
-                raise _NotSureError  # a number of things is added up, or not
-            texts = {value for value in column.values if isinstance(value, str)}
-            if len(texts) > len({*map(_fold, texts)}):
-                raise _NotSureError  # the same name in several spellings
-            is_key = operation == "count" and self._is_key(columns[0])
-            counted = None if is_key else about
-            is_named = is_name or is_key or self._mentions[columns[0]]
-            return TableQuestion("count" if is_key else "distinct", counted, conditions, groups, is_named)
-        is_amount = column.kind == "number" and not column.units
-        is_ordered = is_amount or (operation in {"min", "max"} and column.kind in _DATE_KINDS)
-        is_whole = self._mentions.get(columns[0], False)
-        if not is_ordered or (is_name and not is_whole):  # "total of all orders" asks not of their numbers
-            raise _NotSureError
-        return TableQuestion(operation, about, conditions, groups, is_named=is_whole)
+        return TableQuestion(operation, self._about[columns[0]], conditions, groups, is_named=is_whole)
+
+    def _counted(self, conditions: tuple[Condition, ...], groups: tuple[types.TableColumn, ...]) -> TableQuestion:
+        if not self._mentions and self._operation == "count":
+            return TableQuestion("count", None, conditions, groups)
+        index = next(iter(self._mentions), None)
+        if index is None or (self._columns[index].kind == "number" and index not in self._names):
+            raise _NotSureError  # a number of things is added up, or not
+        texts = {value for value in self._columns[index].values if isinstance(value, str)}
+        if len(texts) > len({*map(_fold, texts)}):
+            raise _NotSureError  # the same name in several spellings
+        is_key = self._operation == "count" and self._is_key(index)
+        is_named = is_key or index in self._names or self._mentions[index]
+        counted = None if is_key else self._about[index]
+        return TableQuestion("count" if is_key else "distinct", counted, conditions, groups, is_named)
 
 
 _DATE_KINDS: tuple[types.ColumnKind, ...] = ("date", "time")

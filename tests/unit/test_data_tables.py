@@ -196,6 +196,7 @@ def test_a_last_row_of_exact_sums_is_a_total_by_any_name(rows: Rows, totals: tup
         ([[HEADS, ("Chairs", "10", "3")], [HEADS, ("Lamps", "5", "9")]], None),
         ([[("Item", "Price", "Price"), ("Chairs", "10", "3")]], "columns without a head of their own"),
         ([[("", "Price", "Sold"), ("Chairs", "10", "3")]], "columns without a head of their own"),
+        ([[HEADS, ("Stools", "n.a.", "none"), ("Chairs", "10", "3"), ("Lamps", "5", "9")]], "heads that may be a row"),
         ([[HEADS, ("Chairs", "10", "3"), ("", "5", "9")]], "rows that may be parts of others"),
         ([[HEADS, ("Chairs", "10", "3"), ("of oak", "", ""), ("Lamps", "5", "9")]], "rows that may be parts of others"),
         ([[HEADS, ("Chairs", "10", "3")], [("Lamps", "5", "9"), ("Desks", "6", "1")]], "a part without heads"),

@@ -334,8 +334,16 @@ def _flowing_tables(lines: Sequence[types.Line]) -> list[_Table]:
     counts = Counter(tuple(table.heads) for table in made)
     for table, run, following in zip(made, runs, [*runs[1:], []], strict=False):
         parts = (part[0].row for part in (run, following) if part)
+        full_heads = {
+            line.text
+            for line in run
+            if line.row
+            and line.row.is_head
+            and sum(map(bool, map(str.strip, line.text.split("\t")))) == len(table.heads)
+        }
         doubts = {
             N_("columns without a head of their own"): not all(table.heads) or len({*table.heads}) < len(table.heads),
+            N_("heads that may be a row"): len(full_heads) > 1,
             N_("cells over several columns"): table.is_merged,
             N_("rows that may be parts of others"): table.sections or any(map(_is_partial, table.rows)),
             N_("text between its rows"): _has_text_within(run, texts),

@@ -359,6 +359,7 @@ CONTRACTS = [("Contract", "Vendor", "Start Date", "Term (months)", "Auto-Renewal
         ("How many rows have a vendor?", None),
         ("How many vendors have more than 5 contracts?", None),
         ("How many vendors have more than 5 rows?", None),
+        ("total annual value of over 5 contracts", None),
         ("How many vendors have an annual value of more than 30,000?", 4),
         ("How many contracts in North?", 9),
         ("How many contracts in North East?", 9),

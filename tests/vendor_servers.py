@@ -47,7 +47,9 @@ class Unfinished:
 
 @dataclass(frozen=True)
 class Limited:
-    """A well-formed stream that ends because the answer reached its length limit."""
+    """A well-formed stream that ends because the answer reached its length limit; `text` as a reply of `reply_to`."""
+
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ class VendorServer:
 
     `faults` are those of the next requests, None for one that is answered normally. `thoughts` precede the answer in a
     field of their own; `replies` are earlier answers, one per request; `reply_to` answers the last message of a request
-    of OpenAI's instead, also with a refusal. `pages` are further GET responses by path,
+    of OpenAI's instead, also with a refusal or a text that is cut off. `pages` are further GET responses by path,
     `redirects` redirects by path; `looked` are the paths requested that way. `left` is set when a client disconnects
     before its answer is complete.
     """
@@ -104,7 +106,7 @@ class VendorServer:
     pieces: list[str] = field(default_factory=lambda: ["Apples ", "are red ", "[S1]."])
     thoughts: list[str] = field(default_factory=list)
     replies: deque[str] = field(default_factory=deque)
-    reply_to: Callable[[str], "str | Refusal"] | None = None
+    reply_to: Callable[[str], "str | Refusal | Limited"] | None = None
     faults: deque[Fault | None] = field(default_factory=deque)
     requests: list[Request] = field(default_factory=list)
     pages: dict[str, object] = field(default_factory=dict)
@@ -249,6 +251,8 @@ class _OpenAIHandler(_Handler):
         if isinstance(reply, Refusal):
             self.send_json(self.refusal(reply), reply.status)
             return
+        if isinstance(reply, Limited):
+            fault, reply = reply, reply.text
         self.pieces = self.script.said() if reply is None else [reply]
         if body.get("stream"):
             self.send_events(self.events(body, fault), fault)

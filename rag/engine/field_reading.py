@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from rag import errors, providers, retrieval, types, vocabulary
 from rag.answering.extraction import answer_fit
 from rag.answering.fields.answered_question import is_question, read_answered
-from rag.answering.fields.checked_values import check_fields, pages_of
+from rag.answering.fields.checked_values import check_fields, joined_records, pages_of
 from rag.answering.fields.document_units import DocumentUnits
 from rag.answering.fields.model_reply import MAX_FIELDS, OUTPUT_TOKENS, REPLY_SCHEMA, field_messages, read_reply
 from rag.answering.fields.quoted_values import FoundFor, Tools, read_listed, read_quoted
 from rag.answering.fields.value_candidates import Judges, query_of
-from rag.answering.generation.context import Context, build_context, hit_tokens
+from rag.answering.generation.context import build_context, hit_tokens
 from rag.answering.generation.model_answer import Ending, Writer
 from rag.answering.verification.grounding import Grounder
 from rag.engine.library.pages import Pages
@@ -100,9 +100,8 @@ class FieldReader:
             if not (open_fields and chosen):
                 break
             pause()
-            context = build_context(chosen, budget_tokens=None)
             read_pages.update(pages_of(chosen))
-            for place, one in zip(places, self._read_pages(llm, open_fields, context), strict=True):
+            for place, one in zip(places, self._read_pages(llm, open_fields, chosen), strict=True):
                 found[place] = one.model_copy(update={"pages_read": tuple(sorted(read_pages))})
         return [*zip(fields, found, strict=True)]
 
@@ -134,9 +133,27 @@ class FieldReader:
         return [chosen[number] for number in sorted(chosen)]
 
     def _read_pages(
-        self, llm: "LLM", fields: Sequence[types.FieldDefinition], context: Context
+        self, llm: "LLM", fields: Sequence[types.FieldDefinition], pages: Sequence[types.Hit]
     ) -> list[types.FoundField]:
-        messages = field_messages(fields, context.text)
+        """Read fields from pages; what a cut-off reply leaves open is asked for again, a list by half the pages."""
+        found, hint = self._ask(llm, fields, pages)
+        if hint and len(fields) > 1:
+            left = [place for place, one in enumerate(found) if one is None]
+            for part in filter(None, (left[:1], left[1:])):  # the first is the longest of them, or far behind
+                again = self._read_pages(llm, [fields[place] for place in part], pages)
+                for place, one in zip(part, again, strict=True):
+                    found[place] = one
+        elif hint and fields[0].type == "records" and len(pages) > 1:
+            halves = pages[: len(pages) // 2], pages[len(pages) // 2 :]
+            return [joined_records([self._read_pages(llm, fields, half)[0] for half in halves])]
+        failed = types.FoundField(state="failed", reason=hint or UNREADABLE_REPLY.format(model=self.model))
+        return [(one or failed).model_copy(update={"model": self.model}) for one in found]
+
+    def _ask(
+        self, llm: "LLM", fields: Sequence[types.FieldDefinition], pages: Sequence[types.Hit]
+    ) -> tuple[list[types.FoundField | None], str | None]:
+        """Return what a reply says of each field, None where it says nothing, and the hint if it was cut off."""
+        context = build_context(pages, budget_tokens=None)
         writer = Writer(
             llm,
             self._generation,
@@ -145,7 +162,7 @@ class FieldReader:
             is_usable=lambda text: read_reply(text, len(fields)),
         )
         pieces: list[str] = []
-        written = writer.write(messages)
+        written = writer.write(field_messages(fields, context.text))
         while True:
             try:
                 pieces.append(next(written))
@@ -156,15 +173,9 @@ class FieldReader:
         if ending.stopped:  # it broke off; a job tries again later
             raise errors.ProviderError(ending.hint or "", details={"provider": self.model})
         reply = read_reply("".join(pieces), len(fields))
-        if reply is None:
-            failed = ending.hint or UNREADABLE_REPLY.format(model=self.model)
-            return [types.FoundField(state="failed", reason=failed, model=self.model) for _ in fields]
         grounder = Grounder(context.hits, locate=Pages(self._workspace).locate)
         found = check_fields(fields, reply, context.hits, grounder)
-        left_out = types.FoundField(state="failed", reason=UNREADABLE_REPLY.format(model=self.model))
-        return [
-            found.get(number, left_out).model_copy(update={"model": self.model}) for number in range(1, len(fields) + 1)
-        ]
+        return [found.get(number) for number in range(1, len(fields) + 1)], ending.hint
 
     def _add(self, usage: types.Usage) -> None:
         total = self.usage

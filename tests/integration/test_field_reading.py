@@ -16,7 +16,7 @@ from rag.store.server.database import Queries
 from rag.types import FilledMatrix, MatrixCell, ShownCell
 from tests import pdfs, vendors
 from tests.databases import Databases
-from tests.vendor_servers import Cut, Refusal, VendorServer
+from tests.vendor_servers import Cut, Limited, Refusal, VendorServer
 
 PAGES = [
     "Northmoor Ferries carried 4,812 ships in 2019.",
@@ -229,6 +229,28 @@ def test_what_a_reply_leaves_out_fails_alone(desk: Desk) -> None:
     states = [cell_of(found, name).cell.state for name in ("Ships", "Rent", "Price of a ticket")]
     assert states == ["found", "failed", "failed"]
     assert cell_of(found, "Price of a ticket").cell.reason
+
+
+def test_what_a_cut_off_reply_leaves_open_is_read_in_parts_and_a_list_page_by_page(desk: Desk) -> None:
+    pages = [f"Owner of berth {n}: Owner {n}.{' The rent is $12.5 million.' if n == 4 else ''}" for n in range(1, 5)]
+    document_id = add(desk.engine, "berths.pdf", pages)
+    limit = 350
+
+    def reply(prompt: str) -> str | Limited:
+        owners = [{"column": "name", "value": name} for name in dict.fromkeys(re.findall(r"Owner \d", prompt))]
+        told = {"records": [[one] for one in owners], "words": "owners", "quotes": [f"{owners[0]['value']}."]}
+        desk.model.values = {"Owners": told, "Rent": {"value": "12.5", "words": "$12.5 million", "quotes": [pages[3]]}}
+        whole = str(desk.model.reply(prompt))
+        return Limited(whole[:limit]) if len(whole) > limit else whole
+
+    desk.server.reply_to = reply
+    owners = {"name": "Owners", "type": "records", "columns": [{"name": "name"}]}
+    found = desk.fill([SHIPS, owners, RENT], [document_id])
+    cells = [cell_of(found, name).cell for name in ("Ships", "Owners", "Rent")]
+    assert [cell.state for cell in cells] == ["not_stated", "found", "found"]
+    assert cells[1].value == tuple({"name": f"Owner {n}"} for n in range(1, 5))
+    assert {citation.page_number for citation in cells[1].citations} == {1, 3}
+    assert len(desk.model.prompts) == 5, "all fields, the list alone, its two halves, and the field behind it"
 
 
 def killed_at(patch: pytest.MonkeyPatch, number: int) -> None:

@@ -51,13 +51,12 @@ def test_values_in_other_currencies_are_others_and_scales_are_converted() -> Non
 )
 def test_odd_confidences_are_none(told: str, confidence: float) -> None:
     reply = read_reply(f'{{"fields": [{{"field": 1, "state": "found", "value": 5, "confidence": {told}}}]}}', 1)
-    assert reply is not None
     assert (reply[1].value, reply[1].confidence) == ("5", confidence)
 
 
 @pytest.mark.parametrize("reply", ["", "I don't know.", '{"fields": 7}', '{"fields":' + "[" * 100_000, "[1]"])
-def test_what_is_no_reply_is_none(reply: str) -> None:
-    assert read_reply(reply, 3) is None
+def test_what_is_no_reply_says_nothing_of_any_field(reply: str) -> None:
+    assert read_reply(reply, 3) == {}
 
 
 def test_one_odd_field_leaves_the_others_and_no_text_has_a_zero_byte() -> None:
@@ -67,8 +66,14 @@ def test_one_odd_field_leaves_the_others_and_no_text_has_a_zero_byte() -> None:
         {"field": 9, "state": "found"},
     ]
     reply = read_reply(f"Here it is: {json.dumps({'fields': fields})}", 3)
-    assert reply is not None
     assert [(number, one.value, one.quotes) for number, one in reply.items()] == [(2, "ab", ())]
+
+
+def test_of_a_reply_that_was_cut_off_the_complete_fields_count() -> None:
+    rows = [{"field": number, "state": "found", "value": "a, ]}"} for number in (1, 2, 3)]
+    whole = json.dumps({"fields": rows})
+    assert {len(read_reply(whole[:end], 3)) for end in range(len(whole) - 1)} == {0, 1, 2}
+    assert [*read_reply(whole[:-4], 3)] == [1, 2]
 
 
 def test_corrections_are_of_the_fields_type() -> None:

@@ -63,6 +63,34 @@ def check_fields(
     return found
 
 
+def joined_records(parts: Sequence[types.FoundField]) -> types.FoundField:
+    """Return a list of records that was read in parts as one, each record once, as sure as the least sure part."""
+    unread = [part for part in parts if part.state == "failed"]
+    stated = unread or [part for part in parts if part.state != "not_stated"] or [*parts]
+    first, *others = stated
+    if unread or not others:
+        return first
+    records = [*_records(first)]
+    for part in others:
+        records += [record for record in _records(part) if record not in records]
+    verdicts = [part.verdict for part in stated]
+    return first.model_copy(
+        update={
+            "state": "conflict" if any(part.state == "conflict" for part in stated) else "found",
+            "value": tuple(records),
+            "words": "; ".join(part.words for part in stated if part.words),
+            "citations": tuple(dict.fromkeys(citation for part in stated for citation in part.citations)),
+            "alternatives": tuple(other for part in stated for other in part.alternatives),
+            "verdict": next((one for one in verdicts if one is None or not one.is_proved), verdicts[0]),
+            "confidence": min(part.confidence or 0.0 for part in stated),
+        }
+    )
+
+
+def _records(part: types.FoundField) -> tuple[types.Record, ...]:
+    return part.value if isinstance(part.value, tuple) else ()
+
+
 def _check(
     field: types.FieldDefinition, reply: ReplyValue, sources: Mapping[str, types.Hit], grounder: Grounder
 ) -> tuple[types.CellValue, types.Support | None, bool]:

@@ -143,8 +143,8 @@ def _kind(field: types.FieldDefinition | types.FieldColumn) -> str:
     return f"{told}, in {field.unit}" if field.unit else told
 
 
-def read_reply(reply: str, count: int) -> dict[int, ReplyField] | None:
-    """Return what a reply says of each of `count` fields, by number from 1; None if it is no such reply.
+def read_reply(reply: str, count: int) -> dict[int, ReplyField]:
+    """Return what a reply says of each of `count` fields, by number from 1; {} if it is no such reply.
 
     What it says wrongly of one field leaves the others.
     """
@@ -156,4 +156,4 @@ def read_reply(reply: str, count: int) -> dict[int, ReplyField] | None:
             continue
         if 1 <= field.field <= count:
             read.setdefault(field.field, field)
-    return read or None
+    return read

@@ -4,6 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import pydantic_core
+
 TEXT: Mapping[str, Any] = {"type": "string"}
 INTEGER: Mapping[str, Any] = {"type": "integer"}
 
@@ -33,6 +35,13 @@ def read_object(reply: str) -> dict[str, Any]:
 
 
 def read_list(reply: str, name: str) -> list[Any]:
-    """Return the list of that name in the object of a reply, an empty one if there is none."""
+    """Return the list of that name in the object of a reply, of one that was cut off its complete items; else []."""
     read = read_object(reply).get(name)
-    return read if isinstance(read, list) else []
+    if isinstance(read, list):
+        return read
+    try:
+        begun = pydantic_core.from_json(reply[reply.find("{") :], allow_partial=True)
+    except ValueError:
+        return []
+    items = begun.get(name) if isinstance(begun, dict) else None
+    return items[:-1] if isinstance(items, list) else []

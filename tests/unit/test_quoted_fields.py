@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from rag import types
+from rag import tables, types
 from rag.answering.fields.document_units import DocumentUnits
 from rag.answering.fields.listed_records import read_records
 from rag.answering.fields.quoted_values import FoundFor, Tools, read_listed, read_quoted
@@ -45,7 +45,10 @@ TOOLS = Tools(Judges(Overlap(), Overlap(), Overlap()), sources.locate)
 def units(*pages: Sequence[sources.Block], period: str | None = None, names: Sequence[str] = ()) -> DocumentUnits:
     """The units of a document whose pages have these blocks."""
     document_id = uuid.uuid4()
-    hits = [sources.hit(*blocks, document_id=document_id, page_number=number) for number, blocks in enumerate(pages, 1)]
+    hits = [
+        with_rows(sources.hit(*blocks, document_id=document_id, page_number=number))
+        for number, blocks in enumerate(pages, 1)
+    ]
     subject = types.Subject(names=tuple(names), period=period)
     document = types.Document(
         id=document_id,
@@ -60,6 +63,14 @@ def units(*pages: Sequence[sources.Block], period: str | None = None, names: Seq
         subject=subject,
     )
     return DocumentUnits(document, hits, {})
+
+
+def with_rows(hit: types.Hit) -> types.Hit:
+    """The hit, with what the rows of its tables mean."""
+    table = [line for line in hit.passage.lines if line.kind is TABLE]
+    meant = dict(zip((line.number for line in table), tables.rows_of(table), strict=True))
+    lines = tuple(line.model_copy(update={"row": meant.get(line.number)}) for line in hit.passage.lines)
+    return hit.model_copy(update={"passage": hit.passage.model_copy(update={"lines": lines})})
 
 
 def read(field: FieldDefinition, document: DocumentUnits) -> FoundField:
@@ -150,9 +161,11 @@ def test_a_residual_choice_is_never_chosen() -> None:
     assert read(field, units(["The stock is listed on some other exchange of the world."])).value != "other"
 
 
-def records(name: str, columns: Sequence[str], document: DocumentUnits, instruction: str = "") -> list[list[str]]:
+def records(
+    name: str, columns: Sequence[str | FieldColumn], document: DocumentUnits, instruction: str = ""
+) -> list[list[types.Scalar]]:
     """The values of the records that are found, in order."""
-    made = tuple(FieldColumn(name=column) for column in columns)
+    made = tuple(FieldColumn(name=column) if isinstance(column, str) else column for column in columns)
     field = FieldDefinition(name=name, instruction=instruction, type="records", columns=made)
     return [[*record.values.values()] for record in read_records(field, document)]
 
@@ -176,6 +189,17 @@ def test_parties_are_named_before_what_they_are_called() -> None:
     ]
 
 
+def test_what_an_instruction_rules_out_and_columns_that_nothing_tells_stay_empty() -> None:
+    without = "The parties that conclude the lease, without signatories"
+    document = units(*CONTRACT)
+    assert records("Parties", ("Name", "Seat", "Role"), document, without) == [
+        ["Norland Quarries Inc", "Owner"],
+        ["Ada Holm", "Tenant"],
+    ]
+    assert records("Parties", ("Name", "Seat"), document, without) == [["Norland Quarries Inc"], ["Ada Holm"]]
+    assert records("Parties", ("Name",), units(CONTRACT[1]), without) == []
+
+
 def test_persons_with_age_and_office_are_officers_but_dates_are_not() -> None:
     told = [
         "Ada Holm, age 51, is Chief Executive Officer. She likes granite.",
@@ -191,6 +215,41 @@ def test_rows_of_a_table_with_the_columns_heads_are_records() -> None:
     rows = "Name\tAge\tPosition\nAda Holm\t51\tChief Executive\nSven Aasen\t47\tTreasurer\nLiv Dahl\t60\tSecretary"
     found = records("Executive officers", ("Name", "Position"), units(["Executive Officers", (TABLE, rows)]))
     assert found == [["Ada Holm", "Chief Executive"], ["Sven Aasen", "Treasurer"], ["Liv Dahl", "Secretary"]]
+
+
+ITEMS = (
+    "Description\tQty\tQuantity\tUnit price\tAmount\nBolt M8\t-\t1,200\t0.50\t600.00\n"
+    "Bolt M8\t-\t2\t0.50\t1.00\nNut (zinc)\t-\t3\t(2.00)\t(6.00)\nTotal\t\t\t\t595.00"
+)
+ITEM_COLUMNS = (
+    "Description",
+    FieldColumn(name="Quantity", type="number"),
+    FieldColumn(name="Unit price", type="money"),
+    FieldColumn(name="Amount", type="money"),
+)
+
+
+def test_rows_are_typed_each_once_and_without_totals() -> None:
+    assert records("Line items", ITEM_COLUMNS, units(["Invoice 7", (TABLE, ITEMS)])) == [
+        ["Bolt M8", 1200.0, 0.5, 600.0],
+        ["Bolt M8", 2.0, 0.5, 1.0],
+        ["Nut (zinc)", 3.0, -2.0, -6.0],
+    ]
+
+
+def test_amounts_of_rows_are_in_the_unit_asked_for_and_in_no_other_currency() -> None:
+    rows = "\tRevenue (in thousands of USD)\nSegment North\t1,500\nSegment South\t2,500"
+    document = units(["Segments", (TABLE, rows)])
+    asked = [FieldColumn(name="Revenue", type="money", unit=unit) for unit in (None, "million USD", "EUR")]
+    told = [records("Segments", ("Segment", column), document) for column in asked]
+    assert told[0] == [["Segment North", 1_500_000.0], ["Segment South", 2_500_000.0]]
+    assert told[1] == [["Segment North", 1.5], ["Segment South", 2.5]]
+    assert told[2] == []
+
+
+def test_a_table_about_something_else_has_no_records() -> None:
+    rows = "Name\tPosition\nAda Holm\tLeft wing\nSven Aasen\tGoal"
+    assert records("Executive officers", ("Name", "Position"), units(["The football team", (TABLE, rows)])) == []
 
 
 def test_names_above_the_abstract_are_authors() -> None:

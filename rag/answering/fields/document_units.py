@@ -1,16 +1,18 @@
 """All units of a document that may state a field's value: sentences, rows, headings, and values with their labels."""
 
+import contextlib
 import functools
 import itertools
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from rag import types
+from rag import errors, types
 from rag.answering.passages.labelled_values import labelled_values
 from rag.answering.passages.quotable_units import Placed, Unit, placed_lines, split_passage, trim_line
 from rag.answering.passages.statements import display_text, quoted_row, words_at
 from rag.answering.passages.table_text import is_caption
+from rag.answering.tables.data_tables import TypedTable, read_tables
 from rag.answering.tables.figure_rows import Statements
 from rag.answering.text import term_weights
 from rag.answering.text.sentences import one_line
@@ -74,6 +76,22 @@ class DocumentUnits:
     def rarity(self) -> Mapping[str, float]:
         """The inverse document frequency of each word, by units."""
         return term_weights.idf(unit.words for unit in self.units)
+
+    @functools.cached_property
+    def tables(self) -> list[TypedTable]:
+        """The tables of the pages; none if one is too large to be read."""
+        with contextlib.suppress(errors.LimitError):
+            return read_tables((line for page in self.pages for line in page.passage.lines), {})
+        return []
+
+    def line(self, line: types.Line) -> tuple[types.Hit, types.Span] | None:
+        """Return the page that has a line, and where in its passage; None if none of the pages has it."""
+        return self._lines.get((line.page_number, line.number))
+
+    @functools.cached_property
+    def _lines(self) -> Mapping[tuple[int, int], tuple[types.Hit, types.Span]]:
+        placed = ((page, offset, line) for page in self.pages for offset, line in placed_lines(page.passage))
+        return {(line.page_number, line.number): (page, trim_line(offset, line)) for page, offset, line in placed}
 
     @property
     def has_large_title(self) -> bool:

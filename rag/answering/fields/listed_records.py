@@ -1,16 +1,19 @@
 """Read lists of records without a language model: labelled lines, rows of tables, signatures, authors, parties."""
 
-import itertools
+import contextlib
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence, Set
+from decimal import Decimal
 from typing import NamedTuple
 
 from rag import types
-from rag.answering.fields.document_units import DocumentUnits, FieldUnit
+from rag.answering.field_values import normalised, parse_unit
+from rag.answering.fields.document_units import DocumentUnits
 from rag.answering.fields.text_spans import LEGAL_FORM, spans
 from rag.answering.passages.persons import SIGNING, begins_abstract, byline, is_institution, signatures
 from rag.answering.passages.quotable_units import Unit, placed_lines, trim_line
+from rag.answering.tables.data_tables import TypedTable
 from rag.answering.text import term_weights
 from rag.answering.text.names import is_term
 from rag.answering.text.sentences import one_line
@@ -22,10 +25,20 @@ FRONT_PAGES = 3
 """Pages on which a document says whom it is between."""
 
 
-class FoundRecord(NamedTuple):
-    """A record and what states it."""
+KNOWN_COLUMNS = 3
+"""Columns of a field that a table must have if nothing above it says what the field is about."""
 
-    values: Mapping[str, str]
+MIN_HEAD_FIT = 0.5
+"""Minimum F1 of the words of a column's name and those of a head."""
+
+ABOVE_CHARS = 600
+"""Characters above a table that may say what it is about."""
+
+
+class FoundRecord(NamedTuple):
+    """A record and what states it; each value is of its column's type."""
+
+    values: types.Record
     hit: types.Hit
     unit: Unit
 
@@ -34,16 +47,36 @@ Reading = Callable[[types.FieldDefinition, DocumentUnits], list[FoundRecord]]
 
 
 def read_records(field: types.FieldDefinition, document: DocumentUnits) -> list[FoundRecord]:
-    """Return the records of a field by the first way of reading that fits it; [] if none does."""
-    asked = {*term_weights.words(f"{field.name} {field.instruction}")}
-    for words, read in _READINGS:
-        if words is None or asked & {*term_weights.words(words)}:
-            found = read(field, document)
-            named = {_plain(record.values[field.columns[0].name]): record for record in reversed(found)}
-            unique = [record for record in found if named[_plain(record.values[field.columns[0].name])] is record]
-            if unique:
-                return unique
-    return []
+    """Return the records of a field by the first way of reading that fits its name, or else its instruction.
+
+    What the instruction rules out ("without signatories") is not asked for. [] if no way fits.
+    """
+    name, instruction = ({*term_weights.words(text)} for text in (field.name, _RULED_OUT.split(field.instruction)[0]))
+    fitting = [[read for kinds, read in _READINGS if asked & kinds] for asked in (name, instruction)]
+    for read in fitting[0] or fitting[1]:
+        if found := read(field, document):
+            first = {_plain(str(one.values[field.columns[0].name])): one for one in reversed(found)}
+            return [one for one in found if any(one is other for other in first.values())]
+    return _rows(field, document)
+
+
+_RULED_OUT = re.compile(r"\b(?:without|excluding|except|other than|not|ohne|außer|nicht)\b", re.IGNORECASE)
+
+
+def _column(field: types.FieldDefinition, names: Set[str]) -> str | None:
+    """Return the first further column that has one of these words in its name."""
+    return next((one.name for one in field.columns[1:] if names & {*term_weights.words(one.name)}), None)
+
+
+_OFFICES, _FIRMS, _CALLED = (
+    frozenset(term_weights.words(names))
+    for names in (
+        "title office position role function capacity job funktion titel amt stellung",
+        "party company firm organisation organization entity employer for partei firma unternehmen",
+        "role capacity function alias called term short defined rolle funktion bezeichnung kurzname",
+    )
+)
+"""Words in the names of columns for what a person is, for whom, and what a party is called."""
 
 
 def _plain(text: str) -> str:
@@ -92,7 +125,8 @@ _DATED = re.compile(r"^\s*date|\b(?:19|20)\d\d\s*$", re.IGNORECASE)
 
 
 def _signed(field: types.FieldDefinition, document: DocumentUnits) -> list[FoundRecord]:
-    """Read signatures with what stands below them; a party right above them is the last column."""
+    """Read signatures with the office below them and the party right above them."""
+    office, party = _column(field, _OFFICES), _column(field, _FIRMS)
     found = []
     for page in document.pages:
         text = page.passage.text
@@ -104,11 +138,11 @@ def _signed(field: types.FieldDefinition, document: DocumentUnits) -> list[Found
                 if len(name) > MAX_VALUE_CHARS:
                     continue
                 values = {field.columns[0].name: name}
-                office = next((line.strip() for line in below if _plain(line) != _plain(name)), "")
-                if office and len(field.columns) > 1 and len(names) == 1:
-                    values[field.columns[1].name] = _TITLE_LABEL.sub("", office)
-                if unit.section and len(field.columns) > 2 and not place:
-                    values[field.columns[2].name] = one_line(text[slice(*unit.section)])
+                told = next((line.strip() for line in below if _plain(line) != _plain(name)), "")
+                if told and office and len(names) == 1:
+                    values[office] = _TITLE_LABEL.sub("", told)
+                if unit.section and party and not place:
+                    values[party] = one_line(text[slice(*unit.section)])
                 found.append(FoundRecord(values, page, unit))
     return found
 
@@ -183,8 +217,8 @@ def _parties(field: types.FieldDefinition, document: DocumentUnits) -> list[Foun
                 if name is None:
                     break
                 values = {field.columns[0].name: one_line(reach[slice(*name)])}
-                if len(field.columns) > 1:
-                    values[field.columns[1].name] = alias["alias"].strip(" ,.")
+                if called := _column(field, _CALLED):
+                    values[called] = alias["alias"].strip(" ,.")
                 unit = Unit(types.Span(begin.end() + name.start, begin.end() + alias.end()), types.BlockKind.TEXT)
                 found.append(FoundRecord(values, page, unit))
             if len(found) > 1:
@@ -212,40 +246,79 @@ def _party(text: str, start: int, end: int) -> types.Span | None:
 
 
 def _rows(field: types.FieldDefinition, document: DocumentUnits) -> list[FoundRecord]:
-    """Read the rows of the first table whose heads have the names of most columns, below what the field is about."""
-    columns = [column.name for column in field.columns]
-    keys = {name: {*term_weights.content_words(name)} for name in columns}
+    """Read the rows of the table whose heads name most of the columns, below what the field is about."""
     subject = {*term_weights.content_words(field.name)}
-    groups = itertools.groupby(
-        (unit for unit in document.units if unit.unit.header and unit.row), key=lambda one: (one.page, one.unit.header)
+    best: tuple[tuple[int, bool, int], TypedTable, list[int | None]] | None = None
+    for table in document.tables:
+        places = _places(field.columns, table)
+        known = sum(place is not None for place in places)
+        is_named = not subject.isdisjoint(term_weights.words(_above(table, document)))
+        if places[0] is None or known < min(2, len(field.columns)) or not (is_named or known >= KNOWN_COLUMNS):
+            continue
+        fit = known, is_named, len(table.rows)
+        if best is None or fit > best[0]:
+            best = fit, table, places
+    if best is None:
+        return []
+    _, table, places = best
+    found = []
+    for number, row in enumerate(table.rows):
+        values = {
+            column.name: value
+            for column, place in zip(field.columns, places, strict=True)
+            if place is not None and (value := _value_of(column, table, place, number)) is not None
+        }
+        line = document.line(row.lines[0])
+        if line and field.columns[0].name in values and len(values) > 1:
+            found.append(FoundRecord(values, line[0], Unit(line[1], types.BlockKind.TABLE)))
+    return found
+
+
+def _places(columns: Sequence[types.FieldColumn], table: TypedTable) -> list[int | None]:
+    """Return for each column of a field the column of a table whose head is closest to its name, if any is close.
+
+    Labels without a head are the first column of the field.
+    """
+    heads = [{*term_weights.content_words(column.head)} for column in table.info.columns]
+    places: list[int | None] = []
+    for column in columns:
+        words = {*term_weights.content_words(column.name)}
+        fits = [0.0 if place in places else _f1(words, head) for place, head in enumerate(heads)]
+        closest = max(range(len(fits)), key=fits.__getitem__)
+        places.append(closest if fits[closest] >= MIN_HEAD_FIT else None)
+    if places[0] is None and not table.info.columns[0].head and 0 not in places:
+        places[0] = 0
+    return places
+
+
+def _f1(one: Set[str], other: Set[str]) -> float:
+    return 2 * len(one & other) / (len(one) + len(other) or 1)
+
+
+def _above(table: TypedTable, document: DocumentUnits) -> str:
+    """Return what stands above a table, and the section that it is in."""
+    first = document.line(table.rows[0].lines[0])
+    if first is None:
+        return table.info.name
+    hit, span = first
+    return (
+        f"{table.info.name} {hit.chunk.section or ''} {hit.passage.text[max(0, span.start - ABOVE_CHARS) : span.start]}"
     )
-    best: list[FoundRecord] = []
-    for (_, header), rows in groups:
-        units = [*rows]
-        hit = units[0].hit
-        head = {*term_weights.words(hit.passage.text[slice(*header)])}
-        if not keys[columns[0]] <= head or len(units) < 3:
-            continue
-        above = {*term_weights.words(hit.passage.text[max(0, header.start - 600) : header.start])}
-        if not subject & (above | {*term_weights.words(hit.chunk.section or "")}):
-            continue
-        found = [record for unit in units if (record := _of_row(unit, columns, keys)) is not None]
-        best = max(best, found, key=len)
-    return best if len(best) > 1 else []
 
 
-def _of_row(unit: FieldUnit, columns: Sequence[str], keys: Mapping[str, set[str]]) -> FoundRecord | None:
-    row = unit.row
-    if row is None or not row.label or any(map(str.isdigit, row.label)):
-        return None
-    values = {columns[0]: row.label}
-    words = [cell for cell in row.cells if any(map(str.isalpha, cell))]
-    for name in columns[1:]:
-        named = [c for head, c in zip(row.columns, row.cells, strict=True) if keys[name] & {*term_weights.words(head)}]
-        value = (named or words[-1:] or [""])[0]
-        if value:
-            values[name] = value
-    return FoundRecord(values, unit.hit, unit.unit) if len(values) > 1 else None
+def _value_of(column: types.FieldColumn, table: TypedTable, place: int, row: int) -> types.Scalar:
+    """Return the value of a cell as its column says; of amounts in the unit asked for. None if it is none."""
+    cell, read, told = table.rows[row].cells[place], table.columns[place].values[row], table.info.columns[place]
+    asked = parse_unit(column.unit or "")
+    if isinstance(read, Decimal):
+        if column.type in {"number", "money"}:
+            is_other = told.unit is not None and asked.currency not in (None, parse_unit(told.unit).currency)
+            return None if is_other else float(read) * parse_unit(told.scale or "").scale / asked.scale
+        if column.type == "percentage":
+            return float(read)
+    with contextlib.suppress(ValueError):
+        return normalised(cell, column.type, column.unit, column.choices)
+    return None
 
 
 _PERSON = re.compile(
@@ -259,6 +332,7 @@ _OFFICE_ENDS = re.compile(r"(?<!\s)\s++(?:since|a position|and has|effective|unt
 
 def _persons(field: types.FieldDefinition, document: DocumentUnits) -> list[FoundRecord]:
     """Read paragraphs that begin with a person's name, age and office: "Ada Holm, 51, is Chief Executive Officer"."""
+    office = _column(field, _OFFICES)
     found: list[FoundRecord] = []
     for unit in document.units:
         match = _PERSON.match(unit.text)
@@ -266,22 +340,24 @@ def _persons(field: types.FieldDefinition, document: DocumentUnits) -> list[Foun
             continue
         if found and unit.page > found[-1].hit.chunk.main_page + 1 and len(found) < 3:
             found = []
-        office = _OFFICE_ENDS.split(match["office"])[0].strip(" ,")
-        found.append(
-            FoundRecord(
-                {field.columns[0].name: match["name"], field.columns[1].name: office.strip()}, unit.hit, unit.unit
-            )
-        )
+        values = {field.columns[0].name: match["name"]}
+        if office:
+            values[office] = _OFFICE_ENDS.split(match["office"])[0].strip(" ,")
+        found.append(FoundRecord(values, unit.hit, unit.unit))
     return found if len(found) > 2 else []
 
 
-_READINGS: Sequence[tuple[str | None, Reading]] = (
-    ("signatory signatories signature signed sign", _labelled),
-    ("signatory signatories signature signed sign", _signed),
-    ("author authors writer verfasser", _authors),
-    ("party parties contracting", _parties),
-    ("officer officers director directors executive person persons", _rows),
-    ("officer officers director directors executive person persons", _persons),
-    (None, _rows),
-)
+_SIGNATORIES = "signatory signatories signature signed sign"
+_OFFICERS = "officer officers director directors executive person persons"
+_READINGS: Sequence[tuple[Set[str], Reading]] = [
+    (frozenset(term_weights.words(kinds)), read)
+    for kinds, read in (
+        (_SIGNATORIES, _labelled),
+        (_SIGNATORIES, _signed),
+        ("author authors writer verfasser", _authors),
+        ("party parties contracting", _parties),
+        (_OFFICERS, _rows),
+        (_OFFICERS, _persons),
+    )
+]
 """Which words of a field are read in which way, the likeliest first."""

@@ -101,7 +101,7 @@ def read_listed(field: FieldDefinition, document: DocumentUnits, locate: Locate)
     return types.FoundField(
         state="found",
         value=tuple({column.name: record.values.get(column.name) for column in field.columns} for record in found),
-        words="; ".join(record.values[field.columns[0].name] for record in found),
+        words="; ".join(str(record.values[field.columns[0].name]) for record in found),
         citations=tuple(citations.values()),
         confidence=confidence(evidence),
         pages_read=tuple(sorted({page.chunk.main_page for page in document.pages})),

@@ -1,5 +1,6 @@
 """Glyphs are read as the characters that they show, whatever the file's fonts tell."""
 
+import struct
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -153,6 +154,47 @@ def test_glyphs_of_a_font_without_a_map_are_named_by_its_own_table(tmp_path: Pat
         if document.xref_get_key(xref, "ToUnicode")[0] == "xref":
             document.xref_set_key(xref, "ToUnicode", table)
     assert line_of(tmp_path, document) == "The quay was widened in 1898."
+
+
+def truetype(glyph: bytes) -> bytes:
+    """Return a TrueType font whose glyph 1 has this outline, without names and a table of characters."""
+    tables = {
+        b"glyf": glyph,
+        b"head": struct.pack(
+            ">4I2H2q4h2H3h", 0x10000, 0, 0, 0x5F0F3CF5, 0, 1000, 0, 0, 0, 0, 1000, 1000, 0, 8, 2, 1, 0
+        ),
+        b"hhea": struct.pack(">I3hH11hH", 0x10000, 800, -200, 0, 500, *[0] * 11, 2),
+        b"hmtx": struct.pack(">HhHh", 500, 0, 500, 0),
+        b"loca": struct.pack(">3I", 0, 0, len(glyph)),
+        b"maxp": struct.pack(">I14H", 0x10000, 2, 4, 1, 0, 0, 2, *[0] * 8),
+    }
+    directory, content = struct.pack(">I4H", 0x10000, len(tables), 64, 2, 32), b""
+    for name, table in tables.items():
+        directory += struct.pack(">4s3I", name, 0, 12 + 16 * len(tables) + len(content), len(table))
+        content += table + bytes(-len(table) % 4)
+    return directory + content
+
+
+BAR_OUTLINE = (
+    struct.pack(">h4h", 1, 50, 230, 506, 290) + struct.pack(">2H4B", 3, 0, 1, 1, 1, 1)
+    + struct.pack(">8h", 50, 456, 0, -456, 230, 0, 60, 0)
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("outline", "text"), [(BAR_OUTLINE, "−"), (BAR_OUTLINE[:14], UNKNOWN)], ids=["whole", "cut off"]
+)
+def test_a_glyph_that_a_damaged_font_cannot_draw_is_unknown(tmp_path: Path, outline: bytes, text: str) -> None:
+    font = (
+        "<</Type/Font/Subtype/Type0/BaseFont/Own/Encoding/Identity-H/DescendantFonts[<</Type/Font/Subtype/CIDFontType2"
+        "/BaseFont/Own/CIDToGIDMap/Identity/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)/Supplement 0>>/W[1[500]]"
+        "/FontDescriptor<</Type/FontDescriptor/FontName/Own/Flags 4/FontBBox[0 0 1000 1000]/FontFile2 DRAWN>>>>]>>"
+    )
+    document = with_font(font, "0001")
+    streams = [xref for xref in range(1, document.xref_length()) if document.xref_is_stream(xref)]
+    drawn = next(xref for xref in streams if document.xref_stream(xref).startswith(b"500 0 0 0"))
+    document.update_stream(drawn, truetype(outline))
+    assert line_of(tmp_path, document) == f"Result {text}12.5 percent"
 
 
 @pytest.mark.needs_tesseract

@@ -354,6 +354,8 @@ def _by_shape(face: Any, glyph: int) -> str | None:
     """Return the character of a glyph that is blank, or a bar, square or disc at the height of the minus."""
     window = mupdf.FzIrect(-SHAPE_PX, -SHAPE_PX, 2 * SHAPE_PX, 2 * SHAPE_PX)
     picture = mupdf.fz_render_glyph_pixmap(face, glyph, mupdf.fz_scale(SHAPE_PX, SHAPE_PX), window, 8)
+    if not picture.m_internal:  # the font program has no such glyph, or a damaged one
+        return None
     width = mupdf.fz_pixmap_width(picture)
     pixels = bytes(mupdf.fz_pixmap_samples_memoryview(picture))
     inked = [divmod(place, width) for place, ink in enumerate(pixels) if ink > 127]

@@ -14,6 +14,7 @@ from rag.answering.text.numbers import find_numbers, unsupported
         ("$(27.3) million, (€5) bn and (4 million)", ["27.3 million", "5 bn", "4 million"]),
         ("(see note 5, of 27) million", ["5", "27"]),
         ("no figures here", []),
+        ("Rs.1,500 crore, approx.1,425 ft, $.50 and .5", ["1,500 crore", "1,425", ".50", ".5"]),
         ("２０２２年 ٢٠٢١", ["２０２２", "٢٠٢١"]),
         ("10⁶ of 5²", ["10⁶", "5"]),
         ("812⁸ million, 12³ %", ["812 million", "12"]),

@@ -348,6 +348,7 @@ def test_the_order_of_day_and_month_is_that_of_the_other_dates_or_the_language()
         ("1.5 years", "P18M"),
         ("18 months' notice", "P18M"),
         ("thirty (30) days", "P30D"),
+        ("sixty-six (66) full calendar months", "P66M"),
         ("1,000 days", "P1000D"),
         ("two years and six months", "P2Y6M"),
         ("two quarters", "P6M"),

@@ -52,7 +52,8 @@ _UNITS = {
     "hours": "H", "hour": "H", "stunden": "H", "stunde": "H",
 }  # fmt: skip
 _UNIT = re.compile(
-    r"\)?[\s-]{1,2}(?:(?P<working>business|working|trading|bank)\s)?(?:(?:full|consecutive|calendar|successive)\s)?"
+    r"\)?[\s-]{1,2}(?:(?P<working>business|working|trading|bank)\s)?"
+    r"(?:(?:full|whole|complete|consecutive|successive|calendar|lease|contract|additional|further|more|volle[nr]?)\s){0,2}"
     rf"(?P<unit>{'|'.join(sorted(_UNITS, key=len, reverse=True))})(?!\w)",
     re.IGNORECASE,
 )

@@ -48,7 +48,8 @@ _MONTH_WORDS = frozenset(_MONTHS.replace("|", " ").split())
 _SCALE_NAMES = "|".join(sorted(map(re.escape, SCALES), key=len, reverse=True))
 _NUMBER = re.compile(
     r"(?P<open>(?<=[(\[])|(?<=[(\[][$€£¥]))?"
-    r"(?<![\d.,'’])(?P<digits>\d+(?:[.,'’\u00a0\u2009\u202f]\d+)*|(?<!\d)\.\d+)(?P<power>[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,2})?"
+    r"(?:(?<![\d.,'’])|(?<=[^\W\d_]\.))"  # behind the point of an abbreviation: "Rs.1,500"
+    r"(?P<digits>\d+(?:[.,'’\u00a0\u2009\u202f]\d+)*|(?<![^\W_])\.\d+)(?P<power>[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,2})?"
     r"(?:\s?[×·*]\s?10(?P<exponent>[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,2})|(?P<attached>[KkMBT])(?![^\W\d_])"
     rf"|(?(open)[)\]]?)[\s\u00a0-]{{0,4}}(?P<scale>{_SCALE_NAMES})(?![a-zA-Zé]))?",
     re.IGNORECASE,

@@ -9,7 +9,7 @@ import llama_index.core
 import numpy as np
 from pydantic import PrivateAttr
 
-from rag import packaged_models
+from rag import packaged_models, types
 from rag.config import Config
 from rag.providers import onnx_models
 from rag.providers.batch_embedding import BatchEmbedding
@@ -92,20 +92,21 @@ class _PairModel(abc.ABC):
         """Return a score in 0..1 per text."""
         model = onnx_models.open_model(self.files, self._model_dir)
         query_ids = onnx_models.truncate(model.tokenizer.encode(query).ids, MAX_QUERY_TOKENS)
-
-        def score(text: str) -> float:
-            # [CLS] query [SEP] is segment 0, text [SEP] is segment 1
-            text_ids = onnx_models.truncate(
-                model.tokenizer.encode(text).ids[1:], onnx_models.MAX_TOKENS - len(query_ids)
-            )
-            logits = model.run(query_ids + text_ids, [0] * len(query_ids) + [1] * len(text_ids))
-            return float(1.0 / (1.0 + np.exp(-self._logit(logits, len(query_ids)))))
-
-        return model.map(score, texts)
+        return model.map(lambda text: _sigmoid(self._logit(_run(model, query_ids, text), len(query_ids))), texts)
 
     @abc.abstractmethod
     def _logit(self, logits: onnx_models.FloatArray, query_length: int) -> float:
         """Return the logit of the score from the model's output."""
+
+
+def _run(model: onnx_models.OnnxModel, query_ids: list[int], text: str) -> onnx_models.FloatArray:
+    """Return the model's output for [CLS] query [SEP], which is segment 0, and text [SEP], which is segment 1."""
+    text_ids = onnx_models.truncate(model.tokenizer.encode(text).ids[1:], onnx_models.MAX_TOKENS - len(query_ids))
+    return model.run(query_ids + text_ids, [0] * len(query_ids) + [1] * len(text_ids))
+
+
+def _sigmoid(logit: float) -> float:
+    return float(1.0 / (1.0 + np.exp(-logit)))
 
 
 class CrossEncoder(_PairModel):
@@ -127,7 +128,33 @@ class Reader(_PairModel):
 
     files = packaged_models.READER
 
+    def read(self, query: str, texts: Sequence[tuple[str, Sequence[types.Span]]]) -> list[types.SpanScores]:
+        """Score each text as `scores` does, and each of its spans by its logit less the one of the best span."""
+        model = onnx_models.open_model(self.files, self._model_dir)
+        query_ids = onnx_models.truncate(model.tokenizer.encode(query).ids, MAX_QUERY_TOKENS)
+
+        def read(item: tuple[str, Sequence[types.Span]]) -> types.SpanScores:
+            text, spans = item
+            logits = _run(model, query_ids, text)
+            starts, ends = logits[len(query_ids) : -1].T
+            tokens = np.array(model.tokenizer.encode(text).offsets[1:][: len(starts)]).reshape(-1, 2)
+            firsts = np.searchsorted(tokens[:, 1], [span.start for span in spans], side="right")
+            lasts = np.searchsorted(tokens[:, 0], [span.end for span in spans], side="left") - 1
+            known = (firsts <= lasts) & (lasts < len(starts))
+            best = _best(starts, ends)
+            told = [
+                float(starts[first] + ends[last] - best) if is_known else NO_LOGIT
+                for first, last, is_known in zip(firsts, lasts, known, strict=True)
+            ]
+            return types.SpanScores(_sigmoid(best - float(logits[0].sum())), told)
+
+        return model.map(read, texts)
+
     def _logit(self, logits: onnx_models.FloatArray, query_length: int) -> float:
-        starts, ends = logits[query_length:-1].T
-        spans = [starts[: len(starts) - more] + ends[more:] for more in range(min(MAX_ANSWER_TOKENS, len(starts)))]
-        return max((float(sums.max()) for sums in spans), default=NO_LOGIT) - float(logits[0].sum())
+        return _best(*logits[query_length:-1].T) - float(logits[0].sum())
+
+
+def _best(starts: onnx_models.FloatArray, ends: onnx_models.FloatArray) -> float:
+    """Return the logit of the best span, at most `MAX_ANSWER_TOKENS` long."""
+    spans = [starts[: len(starts) - more] + ends[more:] for more in range(min(MAX_ANSWER_TOKENS, len(starts)))]
+    return max((float(sums.max()) for sums in spans), default=NO_LOGIT)

@@ -39,6 +39,13 @@ class Span(NamedTuple):
     end: int
 
 
+class SpanScores(NamedTuple):
+    """How likely a text answers a question, in 0..1, and the logits of some of its spans less the one of the best."""
+
+    score: float
+    spans: Sequence[float]
+
+
 class Rect(NamedTuple):
     """A box on a displayed page, in points: left, top, right, bottom."""
 

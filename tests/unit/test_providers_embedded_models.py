@@ -13,6 +13,7 @@ import pytest
 from rag import errors, packaged_models
 from rag.config import Config
 from rag.providers import embedded_models, onnx_models
+from rag.types import Span
 
 QUERY = "Who harvests the apples?"
 TEXTS = ["The apples are harvested by hand in September.", "Revenue rose by four percent.", "Ein Satz auf Deutsch."]
@@ -196,3 +197,15 @@ def test_the_packages_that_bring_the_files_are_not_imported(
         for files in (packaged_models.BGE_SMALL_EN, packaged_models.MS_MARCO_MINILM, packaged_models.READER)
     }
     assert packages.isdisjoint(sys.modules)
+
+
+def test_the_reader_tells_which_words_answer(reader: embedded_models.Reader) -> None:
+    text = "The quay of Northmoor was widened in 1898 by Sven Aasen."
+    spans = [Span(text.index(words), text.index(words) + len(words)) for words in ("1898", "Sven Aasen", "widened")]
+    questions = ("When was the quay widened?", "Who widened the quay?")
+    when, who = (reader.read(question, [(text, spans)])[0] for question in questions)
+    assert [[*one.spans].index(max(one.spans)) for one in (when, who)] == [0, 1]
+    assert max(when.spans) == pytest.approx(0.0)
+    assert when.score == pytest.approx(reader.scores(questions[0], [text])[0])
+    cut_off = reader.read("When was it?", [(f"{'sand ' * 600}1898", [Span(3000, 3004)])])[0]
+    assert cut_off.spans[0] < -50, "beyond what the model reads"

@@ -31,6 +31,9 @@ class Overlap:
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
         return [overlap(query, text) for text in texts]
 
+    def read(self, query: str, texts: Sequence[tuple[str, Sequence[types.Span]]]) -> list[types.SpanScores]:
+        return [types.SpanScores(overlap(query, text), [0.0] * len(spans)) for text, spans in texts]
+
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         negated = re.compile(r"\bnot?\b")
         return [

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from rag import errors, types
+from rag.answering.fields.defined_terms import defined_terms
 from rag.answering.passages.labelled_values import labelled_values
 from rag.answering.passages.quotable_units import Placed, Unit, placed_lines, split_passage, trim_line
 from rag.answering.passages.statements import display_text, quoted_row, words_at
@@ -76,6 +77,13 @@ class DocumentUnits:
     def rarity(self) -> Mapping[str, float]:
         """The inverse document frequency of each word, by units."""
         return term_weights.idf(unit.words for unit in self.units)
+
+    @functools.cached_property
+    def terms(self) -> frozenset[str]:
+        """What the document calls somebody or something, letters and digits only."""
+        terms = (term.term for unit in self.units for term in defined_terms(unit.text))
+        names = ("".join(filter(str.isalnum, term.casefold())) for term in terms)
+        return frozenset(name.removeprefix("the") for name in names)
 
     @functools.cached_property
     def tables(self) -> list[TypedTable]:

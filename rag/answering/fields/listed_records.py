@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from rag import types
 from rag.answering.field_values import normalised, parse_unit
+from rag.answering.fields.defined_terms import defined_terms, name_before
 from rag.answering.fields.document_units import DocumentUnits
-from rag.answering.fields.text_spans import LEGAL_FORM, spans
 from rag.answering.passages.persons import SIGNING, begins_abstract, byline, is_institution, signatures
 from rag.answering.passages.quotable_units import Unit, placed_lines, trim_line
 from rag.answering.tables.data_tables import TypedTable
@@ -194,8 +194,6 @@ _FULL_NAME = re.compile(
 _BETWEEN_PARTIES = re.compile(
     r"\b(?:by\s+and\s+between|between|by\s+and\s+among|among|(?:made|entered\s+into)\s+by)\b", re.IGNORECASE
 )
-_ALIAS = re.compile(r"\((?:[^()\"“”]{0,60})[\"“](?P<alias>[^\"“”]{1,60})[\"”][^()]{0,60}\)")
-_AND = re.compile(r"[\s,;:]*(?:(?:and|&|und)\b\s*)?(?:\(?[1-9ivx]{1,3}[.)]\s*)?", re.IGNORECASE)
 _RECITALS = re.compile(
     r"\b(?:WHEREAS|RECITALS?|WITNESSETH|BACKGROUND|NOW,?\s+THEREFORE)\b|\n[^\S\n]{0,9}1\.|\bas\s+follows\b"
 )
@@ -210,36 +208,19 @@ def _parties(field: types.FieldDefinition, document: DocumentUnits) -> list[Foun
         for begin in _BETWEEN_PARTIES.finditer(text):
             reach = text[begin.end() : begin.end() + PARTIES_CHARS]
             end = _RECITALS.search(reach)
-            found, start = list[FoundRecord](), 0
-            for alias in _ALIAS.finditer(reach, 0, end.start() if end else len(reach)):
-                name = _party(reach, start, alias.start())
-                start = alias.end()
+            found = list[FoundRecord]()
+            for term in defined_terms(reach[: end.start()] if end else reach):
+                name = name_before(reach, term.start, term.end) if term.is_behind else None
                 if name is None:
                     break
                 values = {field.columns[0].name: one_line(reach[slice(*name)])}
                 if called := _column(field, _CALLED):
-                    values[called] = alias["alias"].strip(" ,.")
-                unit = Unit(types.Span(begin.end() + name.start, begin.end() + alias.end()), types.BlockKind.TEXT)
+                    values[called] = term.term
+                unit = Unit(types.Span(begin.end() + name.start, begin.end() + term.end), types.BlockKind.TEXT)
                 found.append(FoundRecord(values, page, unit))
             if len(found) > 1:
                 return found
     return []
-
-
-def _party(text: str, start: int, end: int) -> types.Span | None:
-    """Return the first name between two places, one with a legal form before others."""
-    first = _AND.match(text, start, end)
-    start = first.end() if first else start
-    names = [
-        types.Span(start + span.start, start + span.end)
-        for span in spans(text[start:end])
-        if span.end - span.start < end - start - 1
-    ]
-    names = [name for name in names if text[name.start].isupper()]
-    formal = [name for name in names if re.search(rf"(?<!\w){LEGAL_FORM}$", text[slice(*name)])]
-    whole = types.Span(start, start + len(text[start:end].rstrip(" ,;")))
-    chosen = next(iter(formal or names), whole)
-    return chosen if 2 < chosen.end - chosen.start < MAX_VALUE_CHARS else None
 
 
 # --- tables and lists ---

@@ -115,7 +115,7 @@ def weigh(field: FieldDefinition, candidates: Sequence[ValueCandidate]) -> Likel
     Candidates with the same value add up.
     """
     weights = WEIGHTS[field.type]
-    absent = ABSENT[field.type] + (REQUIRED if field.required else 0.0)
+    absent = ABSENT[field.type] + (REQUIRED[field.type] if field.required else 0.0)
     scores = [sum(map(float.__mul__, map(float, one.features), weights)) for one in candidates]
     most = max([absent, *scores])
     shares = [math.exp(score - most) for score in scores]

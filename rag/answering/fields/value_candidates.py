@@ -12,6 +12,7 @@ from rag.answering.extraction.candidates import is_clause_title, scaled_logit
 from rag.answering.extraction.question_intent import PRECISE, Kind, ParsedQuestion, parse_question
 from rag.answering.field_values import Value, parse_unit, same, values_in
 from rag.answering.fields.agreement import read_answer
+from rag.answering.fields.defined_terms import DefinedTerm, defined_terms, name_before
 from rag.answering.fields.document_units import DocumentUnits, FieldUnit
 from rag.answering.fields.text_spans import Likeness, has_form, likeness, spans
 from rag.answering.passages.statements import words_at
@@ -28,7 +29,7 @@ UNITS = 20
 SEARCHED = 120
 """Units per field that are searched for values."""
 
-READ = 6
+READ = 10
 """Units per field that the reader reads."""
 
 _OF_FRONT = {"text", "date", "choice"}
@@ -42,6 +43,9 @@ TITLE_WORDS = 12
 
 _RESIDUAL = {"other", "others", "none", "unknown", "sonstige", "andere"}
 """Choices that no words state."""
+
+SPAN_LOGIT = 20.0
+"""How far the reader's logits of words are below those of the best ones, about, if they are no answer."""
 
 SPANS = 16
 """Values per unit."""
@@ -61,11 +65,19 @@ class Prover(Protocol):
         ...
 
 
+class SpanReader(Protocol):
+    """Tells how likely texts, and parts of them, answer a question."""
+
+    def read(self, query: str, texts: Sequence[tuple[str, Sequence[types.Span]]]) -> list[types.SpanScores]:
+        """Return the scores of each text and of its spans."""
+        ...
+
+
 class Judges(NamedTuple):
     """The models that compare a unit with a field: by relevance, as an answer, and as a proof of a value."""
 
     reranker: Reranker
-    reader: Reranker
+    reader: SpanReader
     entailment: Prover
 
 
@@ -81,8 +93,10 @@ class Features(NamedTuple):
     stands, `period` whether it is of the latest period, or the document's own, `cell` whether it is one of a table,
     `characters`, `length` and `form` how like the example it is, `new` whether it says more than the field, `subject`
     whether it names whom the document is about, `title` the size of its letters, `kind` whether it is of the precise
-    kind asked for, or a choice that is named, `negated` whether negations agree with it, and `is_yes` whether it is a
-    yes.
+    kind asked for, or a choice that is named, `negated` whether negations agree with it, `is_yes` whether it is a yes,
+    `defined` how close the term is that it defines, `extreme` whether
+    it is the largest or smallest of its unit where that is asked for, and `span` how near the reader's score of its
+    words is to the one of the best words of its unit.
     """
 
     relevance: float = 0.0
@@ -113,6 +127,9 @@ class Features(NamedTuple):
     denied: float = 0.0
     size: float = 0.0
     cell: float = 0.0
+    defined: float = 0.0
+    extreme: float = 0.0
+    span: float = 0.0
 
 
 class ValueCandidate(NamedTuple):
@@ -168,18 +185,29 @@ def collect_values(
     ]
     order = sorted(range(len(found)), key=lambda number: relevant[number] + found[number][1].found, reverse=True)
     read = order[:READ]
-    answers = judges.reader.scores(question.text, [found[number][0].text for number in read])
-    answering = {number: scaled_logit(score) for number, score in zip(read, answers, strict=True)}
-    least = min(answering.values())
+    texts = [
+        (found[number][0].text, [types.Span(value.start, value.end) for value, _ in found[number][2]])
+        for number in read
+    ]
+    answering = dict(zip(read, judges.reader.read(question.text, texts), strict=True))
+    least = min(scaled_logit(one.score) for one in answering.values())
     candidates = []
     for number in order:
         unit, features, values = found[number]
-        shared = features._replace(relevance=relevant[number], answers=answering.get(number, least))
+        reading = answering.get(number)
+        shared = features._replace(
+            relevance=relevant[number], answers=scaled_logit(reading.score) if reading else least
+        )
+        spans_read = [max(-1.0, logit / SPAN_LOGIT) for logit in reading.spans] if reading else [-1.0] * len(values)
         candidates += [
             ValueCandidate(
                 unit,
                 value,
-                _of_value(asked, _Stated(unit, value, place, cell), shared),
+                _of_value(
+                    asked,
+                    _Stated(unit, value, place, cell, [one for one, _ in values]),
+                    shared._replace(span=spans_read[place]),
+                ),
                 cell,
             )
             for place, (value, cell) in enumerate(values)
@@ -212,6 +240,7 @@ def _preselect(asked: AskedField, hits: Sequence[types.Hit]) -> Iterator[tuple[F
             named=named,
             covered=document.covered(asked.question.words, unit.words),
             label=_label(asked, figure, unit),
+            defined=max((_closeness_of(asked, term.term) for term in defined_terms(unit.text)), default=0.0),
             found=score if (first.page_number, first.number) in chunks else 0.7 * score,
             rank=1 / rank if rank else 0.0,
             own=float(unit.page in own) if own else 0.5,
@@ -220,8 +249,9 @@ def _preselect(asked: AskedField, hits: Sequence[types.Hit]) -> Iterator[tuple[F
             title=float(unit.page == 1 and unit.size > 1.2) * min(unit.size, 2.0),
         )
         closeness = (
-            features.named + features.covered + features.label + 1.5 * features.found + 0.5 * features.own
-            + (0.8 if field.type in _OF_FRONT else 0.2) * features.front + 0.3 * (features.back + features.title)
+            features.named + features.covered + features.label + features.defined + 1.5 * features.found
+            + 0.5 * features.own + (0.8 if field.type in _OF_FRONT else 0.2) * features.front
+            + 0.3 * (features.back + features.title)
         )  # fmt: skip
         if field.type == "text" and _plain(unit.text) in subjects:
             closeness += 0.5
@@ -240,6 +270,11 @@ def _label(asked: AskedField, figure: Figure | None, unit: FieldUnit) -> float:
         return 0.0
     if figure and (place := is_labelled(figure, label)) is not None:
         return 1.2 - 0.02 * place
+    return _closeness_of(asked, label)
+
+
+def _closeness_of(asked: AskedField, label: str) -> float:
+    """Return how close a label is to the field's name, or to another way to say it (F1 of words by rarity)."""
     words = frozenset(term_weights.content_words(label))
     best = 0.0
     for phrase in (asked.name, asked.question.words, *asked.question.also):
@@ -249,11 +284,36 @@ def _label(asked: AskedField, figure: Figure | None, unit: FieldUnit) -> float:
     return best
 
 
+def _defining(asked: AskedField, unit: FieldUnit, value: Value) -> float:
+    """Return how close the term is to the field's name that the unit defines by the value."""
+    best = 0.0
+    for term in defined_terms(unit.text):
+        if not term.start <= value.start <= value.end <= term.end:
+            continue
+        if asked.field.type == "text":
+            is_it = (value.start, value.end) == _defined_text(unit.text, term)
+        else:  # the last figure before a term in brackets, the first one behind a term that begins a definition
+            between = (value.end, term.end) if term.is_behind else (term.start, value.start)
+            is_it = not any(map(str.isdigit, unit.text[slice(*between)]))
+        if is_it:
+            best = max(best, _closeness_of(asked, term.term))
+    return best
+
+
+def _defined_text(text: str, term: DefinedTerm) -> types.Span | None:
+    """Return what a term stands for: the name before it, or the words that follow it."""
+    if term.is_behind:
+        return name_before(text, term.start, term.end)
+    words = text[term.start : term.end]
+    start = term.start + len(words) - len(words.lstrip(" :"))
+    return types.Span(start, term.start + len(words.rstrip(" .;"))) if words.strip(" :.;") else None
+
+
 # --- values of a unit ---
 
 
 def _values(asked: AskedField, unit: FieldUnit) -> Iterator[tuple[Value, int | None]]:
-    """Yield the values of the field's type in a unit, with the cell that states it."""
+    """Yield the values of the field's type in a unit, placed in its text, with the cell that states it."""
     field = asked.field
     if unit.unit.kind is not types.BlockKind.HEADING and not unit.row and is_clause_title(unit.text):
         return
@@ -262,12 +322,15 @@ def _values(asked: AskedField, unit: FieldUnit) -> Iterator[tuple[Value, int | N
         if unit.row and not is_labelled_value:
             return
         text = words_at(unit.hit.passage.text, unit.unit.span) if is_labelled_value else unit.text
-        for span in spans(text):
+        defined = [_defined_text(text, term) for term in defined_terms(text)]
+        for span in dict.fromkeys([*spans(text), *filter(None, defined)]):
             words = text[slice(*span)]
+            if _plain(words) in asked.document.terms:  # "Tenant" is who somebody is called
+                continue
             is_whole = span.end - span.start > 0.9 * len(text)
             is_of_form = not asked.is_precise or _is_of_form(asked, words)
             if is_of_form and (is_whole or not asked.is_title):
-                yield Value(words, None, words, *span), None
+                yield _moved(Value(words, None, words, *span), unit.text.find(text)), None
         return
     if field.type in {"yes_no", "choice"} and unit.unit.is_boilerplate:
         return
@@ -289,9 +352,16 @@ def _values(asked: AskedField, unit: FieldUnit) -> Iterator[tuple[Value, int | N
     scales = _scales(unit, row, asked.document, is_money=parse_unit(field.unit or "").currency is not None)
     if _SIGN.search(row.label):  # "Dividends ($1.04 per share)"
         yield from ((value, None) for value in values_in(row.label, field.type, unit=field.unit))
+    place = len(row.label)
     for number, cell in enumerate(row.cells):
+        place = max(unit.text.find(cell, place), place)
         for value in values_in(cell, field.type, unit=field.unit, scales=scales):
-            yield value, number
+            yield _moved(value, place), number
+
+
+def _moved(value: Value, offset: int) -> Value:
+    """Return a value that was found in a part of a text with its place in the whole."""
+    return value._replace(start=value.start + max(0, offset), end=value.end + max(0, offset))
 
 
 def _scales(unit: FieldUnit, row: types.QuotedRow, document: DocumentUnits, *, is_money: bool) -> Scales:
@@ -309,6 +379,16 @@ def _is_of_form(asked: AskedField, words: str) -> bool:
     return question.holds_kind(words) if question.kind in PRECISE else has_form(words, example)
 
 
+_MOST, _LEAST = (
+    re.compile(rf"\b(?:{names})", re.IGNORECASE)
+    for names in (
+        "max|highest|largest|greatest|upper|höchst|größt|ober",
+        "min(?:im|\\b)|lowest|smallest|least|lower|niedrigst|kleinst|unter",
+    )
+)
+"""What fields ask for the most or the least of several figures."""
+
+
 _IN_DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
 
 
@@ -316,31 +396,36 @@ _IN_DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
 
 
 class _Stated(NamedTuple):
-    """A value in a unit, its number there, and its cell."""
+    """A value in a unit, its number there, its cell, and all values of the unit."""
 
     unit: FieldUnit
     value: Value
     place: int
     cell: int | None
+    values: Sequence[Value]
 
 
 def _of_value(asked: AskedField, stated: _Stated, shared: Features) -> Features:
     """Return what speaks for a value beside what speaks for its unit."""
-    field, document, (unit, value, place, cell) = asked.field, asked.document, stated
+    field, document, (unit, value, place, cell, values) = asked.field, asked.document, stated
     around = unit.text[max(0, value.start - NEAR_CHARS) : value.start] + unit.text[value.end : value.end + NEAR_CHARS]
     near = frozenset(term_weights.words(around))
     if field.type == "text":
         return _of_text(asked, stated, shared, near)
     if field.type == "choice":
         words = frozenset(term_weights.content_words(unit.text))
-        return shared._replace(kind=document.covered(term_weights.content_words(str(value.value)), words))
+        return shared._replace(
+            defined=0.0, span=0.0, kind=document.covered(term_weights.content_words(str(value.value)), words)
+        )
     if field.type == "yes_no":
         said = read_answer(_whether(field), unit.text).says
         return shared._replace(
-            negated=0.5 if said is None else float(said is value.value), is_yes=float(bool(value.value))
+            defined=0.0, negated=0.5 if said is None else float(said is value.value), is_yes=float(bool(value.value))
         )
-    period = _period_fit(unit, cell)
+    period = _period_fit(asked, unit, cell)
     features = shared._replace(
+        defined=_defining(asked, unit, value),
+        extreme=_extreme_fit(field, value, values),
         order=period if cell is not None else 1 / (1 + place),
         near=max(document.covered(asked.name, near), document.covered(asked.question.words, near)),
         unit=_unit_fit(field, value),
@@ -356,7 +441,7 @@ def _of_value(asked: AskedField, stated: _Stated, shared: Features) -> Features:
 
 
 def _of_text(asked: AskedField, stated: _Stated, shared: Features, near: frozenset[str]) -> Features:
-    document, (unit, value, place, _) = asked.document, stated
+    document, (unit, value, place, *_) = asked.document, stated
     own = term_weights.content_words(value.words)
     known = {*asked.question.words, *asked.name}
     features = Features(
@@ -364,6 +449,7 @@ def _of_text(asked: AskedField, stated: _Stated, shared: Features, near: frozens
         repeated=math.log(max(1, document.pages_with(value.words))),
         new=sum(word not in known for word in own) / max(1, len(own)),
         subject=float(_plain(value.words) in map(_plain, document.subject.names)),
+        defined=_defining(asked, unit, value),
         front=shared.front,
         back=shared.back,
     )
@@ -374,7 +460,7 @@ def _of_text(asked: AskedField, stated: _Stated, shared: Features, near: frozens
     like = likeness(value.words, asked.field.example) if asked.field.example else Likeness(0.0, 0.0, 0.0)
     covered = document.covered
     return shared._replace(
-        **{name: getattr(features, name) for name in ("order", "repeated", "new", "subject")},
+        **{name: getattr(features, name) for name in ("order", "repeated", "new", "subject", "defined")},
         near=max(covered(asked.name, near), covered(asked.question.words, near)),
         characters=like.characters,
         length=like.length,
@@ -415,10 +501,23 @@ def _size_fit(field: FieldDefinition, value: Value) -> float:
     return max(0.0, 1 - abs(math.log10(abs(number) / abs(example))) / 5)
 
 
-def _period_fit(unit: FieldUnit, cell: int | None) -> float:
-    """Return whether a cell is of the latest period: 1 if so, 0 if of another, 0.5 if that cannot be told."""
+def _extreme_fit(field: FieldDefinition, value: Value, values: Sequence[Value]) -> float:
+    """Return whether the field asks for the most, or the least, of the values of a unit, and it is that."""
+    wanted = _MOST.search(field.name) or _LEAST.search(field.name)
+    figures = [one.value for one in values if isinstance(one.value, float) and one.unit == value.unit]
+    if not wanted or len(figures) < 2:
+        return 0.0
+    return 1.0 if value.value == (max if _MOST.search(field.name) else min)(figures) else -1.0
+
+
+def _period_fit(asked: AskedField, unit: FieldUnit, cell: int | None) -> float:
+    """Return whether a cell is of the latest period, or of the one before if that is asked for.
+
+    1 if so, 0 if of another, 0.5 if that cannot be told.
+    """
     if cell is None:
         return 0.5
+    back = 1 if _PREVIOUS.search(query_of(asked.field)) else 0
     row = unit.row
     columns = [*(_years(cell.column) for cell in unit.unit.cells)]
     if row is None or cell >= len(columns):
@@ -427,11 +526,22 @@ def _period_fit(unit: FieldUnit, cell: int | None) -> float:
     if len(known) < len(columns) or not known:
         order = _order_of_years(unit)
         if order and len(order) == len(columns):
-            return float(order[cell] == max(order))
-        return 0.6 if cell == 0 else 0.4
-    latest = max(known)
+            return float(order[cell] == _latest(order, back))
+        return 0.6 if cell == back else 0.4
+    latest = _latest(known, back)
     is_latest = columns[cell] and max(columns[cell]) == latest
     return float(bool(is_latest)) - 0.1 * (known.count(latest) > 1 and [max(c) for c in columns].index(latest) != cell)
+
+
+_PREVIOUS = re.compile(
+    r"\b(?:previous|prior|preceding)\s+(?:\w+\s+)?(?:year|period|quarter|month)|\b(?:vorjahr|vorperiode|vorquartal)",
+    re.IGNORECASE,
+)
+
+
+def _latest(years: Sequence[int], back: int) -> int:
+    known = sorted({*years})
+    return known[-1 - back] if back < len(known) else known[-1]
 
 
 @functools.lru_cache(maxsize=4096)
@@ -513,6 +623,8 @@ def _closeness(one: Features) -> float:
             one.own,
             one.kind,
             2 * one.title,
+            one.defined,
+            one.extreme,
         )
     )
 

@@ -369,7 +369,7 @@ class Matrices:
         documents = store.documents(matrix.lineage_ids)
         listed, fields = {document.lineage_id for document in documents}, {field.id: field for field in matrix.fields}
         compared = [
-            types.ShownCell(**dict(saved))
+            types.ShownCell(**vars(saved))
             for saved in store.compared(matrix_id, [field.id for field in matrix.fields if _is_compared(field)])
             if saved.cell.lineage_id in listed and saved.cell.field_id in fields
         ]
@@ -414,7 +414,7 @@ class Matrices:
         )
         cells = tuple(
             types.ShownCell(
-                **dict(saved),
+                **vars(saved),
                 is_stale=saved.cell.state != "failed" and not _is_fresh(saved, by_lineage[saved.cell.lineage_id]),
                 conflict=filled.conflicts.get((saved.cell.lineage_id, saved.cell.field_id)),
                 is_missing=by_id[saved.cell.field_id].required and saved.cell.state == "not_stated",

@@ -174,7 +174,7 @@ class FieldReader:
             raise errors.ProviderError(ending.hint or "", details={"provider": self.model})
         reply = read_reply("".join(pieces), len(fields))
         grounder = Grounder(context.hits, locate=Pages(self._workspace).locate)
-        found = check_fields(fields, reply, context.hits, grounder)
+        found = check_fields(fields, reply, context.hits, grounder, self._workspace.models.entailment_model)
         return [found.get(number) for number in range(1, len(fields) + 1)], ending.hint
 
     def _add(self, usage: types.Usage) -> None:

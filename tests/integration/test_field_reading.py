@@ -167,11 +167,13 @@ def test_a_quote_that_no_page_has_lowers_the_confidence(desk: Desk) -> None:
     assert invented.citations == ()
     assert invented.confidence is not None
     assert sure.confidence is not None
-    assert invented.confidence < 0.5 < sure.confidence
+    assert invented.confidence <= 0.5 < sure.confidence
+    assert invented.verdict == "uncited"
     desk.model.values["Ships"] = {"value": "9999", "words": "9,999", "quotes": ["carried 4,812 ships in 2019"]}
     misread = desk.read()  # the quote is there and says another figure
     assert misread.confidence is not None
-    assert misread.confidence < 0.5
+    assert misread.confidence <= 0.5
+    assert misread.verdict == "not_verified"
 
 
 def test_the_words_of_the_document_are_data(desk: Desk) -> None:
@@ -185,9 +187,10 @@ def test_the_words_of_the_document_are_data(desk: Desk) -> None:
 
 
 def test_a_conflict_has_all_values_with_their_places(desk: Desk) -> None:
-    other = {"value": "4800", "words": "Ann", "quotes": ["The chief executive is Ann Lee"]}
+    two = add(desk.engine, "two.pdf", [PAGES[0], "The log of the port counts 4,800 ships in 2019."])
+    other = {"value": "4800", "words": "4,800", "quotes": ["counts 4,800 ships in 2019"]}
     desk.model.values["Ships"] = {**desk.model.values["Ships"], "state": "conflict", "others": [other]}
-    shown = cell_of(desk.fill([SHIPS]), "Ships")
+    shown = cell_of(desk.fill([SHIPS], [two]), "Ships")
     assert (shown.cell.state, shown.cell.value) == ("conflict", 4812.0)
     assert [(value.value, value.citations[0].page_number) for value in shown.cell.alternatives] == [(4800.0, 2)]
     assert shown.needs_review

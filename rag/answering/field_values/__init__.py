@@ -1,7 +1,7 @@
 """Typed values of fields: find them in words of documents, normalise, compare and show them."""
 
 from rag.answering.field_values.display import shown
-from rag.answering.field_values.units import Unit, parse_unit
-from rag.answering.field_values.values import Value, normalised, same, values_in
+from rag.answering.field_values.units import TIME_RATIOS, Unit, parse_unit
+from rag.answering.field_values.values import Value, is_bare, normalised, same, values_in
 
-__all__ = ["Unit", "Value", "normalised", "parse_unit", "same", "shown", "values_in"]
+__all__ = ["TIME_RATIOS", "Unit", "Value", "is_bare", "normalised", "parse_unit", "same", "shown", "values_in"]

@@ -41,7 +41,7 @@ _DATE = re.compile(
     rf"|(?P<one>\d{{1,2}})(?P<mark>[./-])\s?(?P<two>\d{{1,2}})(?P=mark)\s?(?P<three>{CENTURY}|\d\d)"
     rf"|(?P<day_alone>\d{{1,2}})\.\s?(?P<month_point>\d{{1,2}})\.(?=\s?(?:[-–—]|bis\b))"
     rf"|(?:(?:FY|CY)[\s-]?)?(?P<year>{CENTURY})|(?:FY|CY)[\s-]?['’]?(?P<short_year>\d\d)"
-    rf")(?!\w|[.,/]\d|\s?[%€$£])",
+    rf")(?!\w|[.,]\d|/\d(?!\d?\s[^\W\d_])|\s?[%€$£])",
     re.IGNORECASE,
 )
 _MONEY_BEFORE = re.compile(r"(?:[$€£¥₹]|\b[A-Z]{3})\s?$")

@@ -56,6 +56,11 @@ class Unit(NamedTuple):
         """Whether it is a percentage, a fraction, or in points."""
         return self.name in SHARES or self.name == FRACTION
 
+    @property
+    def is_measure(self) -> bool:
+        """Whether its name is that of a measure or share, not of what is counted, which has many names."""
+        return _canonical(self.name) is not None
+
 
 @functools.lru_cache(maxsize=4096)
 def parse_unit(text: str, *, dollar: str = "USD") -> Unit:

@@ -3,6 +3,7 @@
 import datetime as dt
 import math
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
@@ -250,11 +251,12 @@ def normalised(
     choices: Sequence[str] = (),
     *,
     language: str | None = None,
+    is_whole: bool = False,
 ) -> Scalar:
-    """Return the normalised form of a value as a language model gave it in JSON.
+    """Return the normalised form of a value as a language model gave it in JSON, or as a person wrote it.
 
-    A number, and a figure in a text that states no scale, is in `unit` already. Raises ValueError with a message for
-    people.
+    A number, and a figure in a text that states no scale, is in `unit` already. If the text `is_whole`, nothing but
+    the value may stand in it. Raises ValueError with a message for people.
     """
     if raw is None or (isinstance(raw, str) and not raw.strip()):
         raise ValueError("There is no value.")
@@ -272,7 +274,14 @@ def normalised(
     if kind == "text":
         return text
     iso = _iso(text, kind)
-    return iso if iso is not None else _only(text, kind, unit, choices, language)
+    if iso is not None:
+        return iso
+    if kind in {"number", "money", "percentage"}:
+        text = _SPACED_DIGITS.sub(lambda match: match[0].replace(" ", ""), text)
+    found = _only(text, kind, unit, choices, language)
+    if is_whole and kind not in {"yes_no", "choice"}:
+        _refuse_others(text, found, kind, unit)
+    return found.value
 
 
 def _iso(text: str, kind: FieldType) -> str | None:
@@ -289,6 +298,11 @@ def _iso(text: str, kind: FieldType) -> str | None:
     return None
 
 
+def is_bare(text: str) -> bool:
+    """Return whether a figure in a text stands without scale and unit."""
+    return not any(char.isalpha() or unicodedata.category(char) == "Sc" for char in text)
+
+
 def _is_date(iso: str) -> bool:
     try:
         dt.date.fromisoformat(f"{iso}-01-01"[:10] if len(iso) < 8 else iso)
@@ -297,15 +311,16 @@ def _is_date(iso: str) -> bool:
     return True
 
 
-def _only(text: str, kind: FieldType, unit: str | None, choices: Sequence[str], language: str | None) -> Scalar:
+def _only(text: str, kind: FieldType, unit: str | None, choices: Sequence[str], language: str | None) -> Value:
     """Return the only value of a type in `text`."""
     if not any(map(str.isalnum, text)):
         raise ValueError("There is no value.")
-    if kind in {"number", "money", "percentage"}:
-        text = _SPACED_DIGITS.sub(lambda match: match[0].replace(" ", ""), text)
     scales = frozenset({parse_unit(unit or "").scale})
     found = values_in(text, kind, unit=unit, choices=choices, scales=scales, language=language)
-    quoted = text if len(text) <= 80 else f"{text[:79]}…"
+    quoted = _quoted(text)
+    for date in find_dates(text, language) if kind in {"date", "period"} else ():
+        if date.month is None and len(re.findall(r"\d+", text[date.start : date.end])) > 1:  # only the year is sure
+            raise ValueError(f"“{text[date.start : date.end]}” may be two different days. Write it like 2023-12-31.")
     if not found:
         if kind == "choice":
             raise ValueError(f"“{quoted}” is none of: {', '.join(choices)}.")
@@ -318,7 +333,23 @@ def _only(text: str, kind: FieldType, unit: str | None, choices: Sequence[str], 
         raise ValueError(f"“{quoted}” is in {own.currency}, not in {asked.currency}.")
     if asked.name and own.name and own.name != asked.name:
         raise ValueError(f"“{quoted}” is in {own.name}, not in {asked.name}.")
-    return first.value
+    return first
+
+
+def _quoted(text: str) -> str:
+    return text if len(text) <= 80 else f"{text[:79]}…"
+
+
+def _refuse_others(text: str, value: Value, kind: FieldType, unit: str | None) -> None:
+    """Raise ValueError if a text has words or figures beside its value, or if it is open what scale that has."""
+    asked = parse_unit(unit or "")
+    others = re.findall(r"[^\W_]+", f"{text[: value.start]} {text[value.end :]}")
+    if others:
+        raise ValueError(f"“{_quoted(text)}” is not only {_NAMES[kind]}.")
+    if kind in {"number", "money"} and asked.scale != 1 and not is_bare(text):
+        plain = _only(text, kind, asked._replace(scale=1.0).text, (), None)
+        if plain.value == value.value:
+            raise ValueError(f"“{_quoted(text)}” names no scale. Write the figure alone, in {asked.text}.")
 
 
 # --- the same value ---

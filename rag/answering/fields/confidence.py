@@ -9,16 +9,14 @@ from rag import types
 class Evidence(NamedTuple):
     """What is known of a value, or of its absence.
 
-    `told` is the model's own confidence, or without one the likelihood of the value or absence, in 0..1. `is_quoted` if
-    its words were located, `is_typed` if they state the value in its type, `support` is the verdict on them.
+    `told` is the model's own confidence, or without one the likelihood of the value or absence, in 0..1. `is_proved` if
+    what a model says of it agrees with the document: located quotes state a value, and none is given for an absence.
     """
 
     type: types.FieldType
     state: Literal["found", "not_stated"]
     told: float
-    is_quoted: bool = False
-    is_typed: bool = False
-    support: types.Support | None = None
+    is_proved: bool = True
     by_model: bool = True
 
 
@@ -31,9 +29,9 @@ class Scale(NamedTuple):
 
 TOLD_BY_MODEL = Scale(1.6, 1.4)
 """Fitted on 332 values of 24 documents, checked on 175 of 12 others (docs/quality.md)."""
-NOT_LOCATED, NOT_IN_QUOTE, DENIED = -5.0, -3.0, -3.0
-"""Set, not fitted, as there were too few: what a model gives is always to be reviewed if its words are not in the
-document, if none of its quotes states the figure or date, or if they deny it."""
+UNPROVED = 0.5
+"""The most for what the document does not state as a model says, however sure it is: it is always to be reviewed. Set,
+not fitted, as there were too few."""
 FIGURES = frozenset({"number", "money", "percentage", "date", "period"})
 QUOTED_FOUND, QUOTED_ABSENT = Scale(0.4, 0.66), Scale(0.1, 0.26)
 """Of likelihoods over 47 documents, cross-validated and with each kind of document left out; with a margin, so that at
@@ -44,20 +42,15 @@ MOST = 0.99
 
 def confidence(evidence: Evidence) -> float:
     """Return the probability that a value, or its absence, is right."""
-    is_found = evidence.state == "found"
     if evidence.by_model:
-        score = _scaled(evidence.told, TOLD_BY_MODEL)
-        if is_found:
-            score += 0.0 if evidence.is_quoted else NOT_LOCATED
-            score += NOT_IN_QUOTE if evidence.type in FIGURES and not evidence.is_typed else 0.0
-            score += DENIED if evidence.support in (types.Support.CONTRADICTED, types.Support.NOT_STATED) else 0.0
-    elif evidence.type == "records":  # there is a share of lists that are right, but no likelihood of one
+        right = _scaled(evidence.told, TOLD_BY_MODEL)
+        return right if evidence.is_proved else min(right, UNPROVED)
+    if evidence.type == "records":  # there is a share of lists that are right, but no likelihood of one
         return evidence.told
-    else:
-        score = _scaled(evidence.told, QUOTED_FOUND if is_found else QUOTED_ABSENT)
-    return min(1 / (1 + math.exp(-score)), MOST)
+    return _scaled(evidence.told, QUOTED_FOUND if evidence.state == "found" else QUOTED_ABSENT)
 
 
 def _scaled(told: float, scale: Scale) -> float:
     told = min(max(told, 0.01), 0.99)
-    return scale.intercept + scale.slope * math.log(told / (1 - told))
+    score = scale.intercept + scale.slope * math.log(told / (1 - told))
+    return min(1 / (1 + math.exp(-score)), MOST)

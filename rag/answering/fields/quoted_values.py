@@ -72,7 +72,7 @@ def read_quoted(
     quote = types.CellCitation(
         quote=cited.quote or place.text, page_number=place.page, page_label=cited.page_label, regions=cited.regions
     )
-    evidence = Evidence(field.type, "found", chosen.value, is_quoted=True, is_typed=True, by_model=False)
+    evidence = Evidence(field.type, "found", chosen.value, by_model=False)
     return types.FoundField(
         state="found",
         value=value.value,
@@ -97,7 +97,7 @@ def read_listed(field: FieldDefinition, document: DocumentUnits, locate: Locate)
         citations[page, record.unit.span.start] = types.CellCitation(
             quote=cited.quote or "", page_number=page, page_label=cited.page_label, regions=cited.regions
         )
-    evidence = Evidence(field.type, "found", RECORDS_LIKELIHOOD, is_quoted=True, by_model=False)
+    evidence = Evidence(field.type, "found", RECORDS_LIKELIHOOD, by_model=False)
     return types.FoundField(
         state="found",
         value=tuple({column.name: record.values.get(column.name) for column in field.columns} for record in found),

@@ -134,6 +134,11 @@ class Grounder:
             citations += self._citations(index, result.statement or result.claim.sentence.text, quotes, judgement)
         return Grounded(tuple(sentences), tuple(citations))
 
+    def find(self, citation_id: str, words: str) -> types.Citation | None:
+        """Return a citation of words that a source has, which are no struck out or hidden ones; None if it has not."""
+        found = self._search.find_all(citation_id, [words])
+        return self.cite(0, citation_id, found[0]) if found else None
+
     def leaves_open(self, claims: Sequence[Claim], text: str = "") -> bool:
         """Return whether words leave a claim to the judge; False if there is none."""
         return bool(self._left_to_judge(self._compare(claims, text)))

@@ -118,15 +118,17 @@ def _finding(filled: types.FilledMatrix, selected: Selected) -> None:
         st.info(text, icon=":material/refresh:")
 
 
-def _value(field: types.FieldDefinition, value: types.CellValue) -> None:
-    """Show a value, a list of records as a table, and the document's words if they are other ones."""
+def _value(field: types.FieldDefinition, value: types.FoundField) -> None:
+    """Show a value, a list of records as a table, and its words if they are other ones."""
     if isinstance(value.value, tuple):
         st.dataframe([dict(record) for record in value.value], hide_index=True, height="content")
         return
     text = value_text(field, value)
     st.text(text)
     if value.words and value.words != text:
-        st.caption(_("In the document: “{words}”", words=escape(value.words)))
+        is_proved = value.verdict is None or value.verdict.is_proved
+        said = N_("In the document: “{words}”") if is_proved else N_("The model says: “{words}”")
+        st.caption(_(said, words=escape(value.words)))
 
 
 def _confidence(cell: types.FoundField) -> str:

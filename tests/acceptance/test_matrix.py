@@ -169,6 +169,21 @@ def test_a_pilot_fills_the_first_documents_and_says_what_the_others_take(app: Ap
     assert "Pilot" not in texts(app)
 
 
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [("quoted", "In the document: “some thousand”"), ("uncited", "The model says: “some thousand”")],
+)
+def test_words_that_no_quote_has_are_those_of_the_model(
+    app: AppTest, engine: RAGEngine, monkeypatch: pytest.MonkeyPatch, verdict: str, said: str
+) -> None:
+    told = types.FoundField(state="found", value=4800.0, words="some thousand", verdict=types.Support(verdict))
+    monkeypatch.setattr("rag.engine.field_reading.read_quoted", lambda *_: told)
+    matrix = facts(engine)
+    opened(app)
+    select(app, engine.documents.list()[0], matrix.fields[0])
+    assert said in texts(app)
+
+
 def test_values_are_accepted_corrected_and_taken_back(app: AppTest, engine: RAGEngine) -> None:
     matrix = facts(engine)
     (ships, _quasar), [document] = matrix.fields, engine.documents.list()

@@ -32,7 +32,7 @@ from rag.engine.users import accounts
 from rag.engine.users.accounts import Accounts, Logins, Profile
 from rag.engine.users.audit_log import AuditLog
 from rag.engine.users.sharing import Sharing
-from rag.engine.workspace import UNKNOWN_ORIGIN, ResourceOverrides, Resources, SharedWorkspace, Workspace
+from rag.engine.workspace import UNKNOWN_ORIGIN, ResourceOverrides, Resources, Workspace
 from rag.store.backup import backup, restore
 from rag.store.store import UserStore
 from rag.store.users.audit_log import Subject
@@ -239,12 +239,12 @@ class RAGEngine:
     @property
     def is_shared(self) -> bool:
         """Whether this engine's collection belongs to another user."""
-        return isinstance(self._workspace, SharedWorkspace)
+        return self._workspace.permission is not None
 
     @property
     def may_write(self) -> bool:
         """Whether the engine may change documents; False for read-only shares."""
-        return not isinstance(self._workspace, SharedWorkspace) or self._workspace.store.access.may_write
+        return self._workspace.permission != "read"
 
     def for_index(self, name: str) -> "RAGEngine":
         """Return the engine of an index; a shared one is named by its id or as `shared:NAME`.
@@ -277,6 +277,18 @@ class RAGEngine:
             if self.is_shared:
                 raise
             return self._with(self._workspace.open_shared(store.shares.holding(document_id)))
+        return self
+
+    def for_matrix(self, matrix_id: uuid.UUID) -> "RAGEngine":
+        """Return the engine of a matrix, the user's own or that of a shared collection. Raises NotFoundError."""
+        store = self._workspace.store
+        try:
+            store.matrices.get(matrix_id)
+        except errors.NotFoundError:
+            shared = [] if self.is_shared else [one for one in store.shares.matrices() if one.id == matrix_id]
+            if not shared or shared[0].index_id is None:
+                raise
+            return self._with(self._workspace.open_shared(shared[0].index_id))
         return self
 
     def for_chat(self, conversation_id: uuid.UUID) -> "RAGEngine":

@@ -53,9 +53,7 @@ def start(workspace: Workspace, matrix: types.Matrix) -> types.Job:
         return present
     index_name = workspace.requested_index(types.DEFAULT_INDEX).name
     cells = len(matrix.fields) * len(matrix.lineage_ids[: matrix.pilot])  # the weight of the job among the user's jobs
-    job = workspace.create_job("matrix", index_name, {"matrix_id": str(matrix.id), "cells": cells})
-    workspace.store.matrices.set_job(matrix.id, job.id)
-    return job
+    return workspace.enqueue_job(workspace.store.matrices.start_job(matrix.id, index_name, cells))
 
 
 def refill(workspace: Workspace, *, matrix_id: uuid.UUID | None = None, lineage_id: uuid.UUID | None = None) -> None:
@@ -71,11 +69,20 @@ def follow(workspace: Workspace, document: types.Document) -> None:
 
 
 class Matrices:
-    """One user's matrices, over the user's own documents."""
+    """One user's matrices, over the user's own documents, or those of a collection that another user shares.
+
+    Of a shared collection they are read, and with the right to write filled and reviewed. What they are about, their
+    owner decides. Jobs that fill them are the owner's.
+    """
 
     def __init__(self, workspace: Workspace, questions: Questions) -> None:
         self._workspace = workspace
         self._questions = questions
+
+    def list(self) -> builtins.list[types.ListedMatrix]:
+        """Return the user's matrices, the latest first, then those of collections that others share with the user."""
+        store = self._workspace.store
+        return [*(types.ListedMatrix(**dict(matrix)) for matrix in store.matrices.list()), *store.shares.matrices()]
 
     # --- define ---
 
@@ -83,16 +90,16 @@ class Matrices:
         """Create a matrix; a worker fills it.
 
         Raises:
-            errors.ValidationError: the request is malformed.
+            errors.ValidationError: the request is malformed, or shares documents of several collections.
             errors.NotFoundError: a document or collection is missing, in the trash, or another user's.
         """
         parsed = parse(types.MatrixRequest, request)
+        lineages, follows = self._lineages(parsed.document_ids), self._followed(parsed.follows)
+        index_id = self._shared_with(parsed.index_name)
+        self._require_inside(index_id, lineages, follows)
+        fields = _with_ids(parsed.fields, ())
         matrix = self._workspace.store.matrices.create(
-            parsed.name,
-            _with_ids(parsed.fields, ()),
-            self._lineages(parsed.document_ids),
-            pilot=parsed.pilot,
-            follows=self._followed(parsed.follows),
+            parsed.name, fields, lineages, pilot=parsed.pilot, follows=follows, index_id=index_id
         )
         start(self._workspace, matrix)
         return self._workspace.store.matrices.get(matrix.id)
@@ -103,7 +110,7 @@ class Matrices:
         Documents in the trash stay in it, where nobody can name them.
 
         Raises:
-            errors.ValidationError: the request is malformed.
+            errors.ValidationError: as in `create`.
             errors.NotFoundError: there is no such matrix, or a document or collection as in `create`.
             errors.ConflictError: the matrix was edited since the caller saw it, if the request says when.
         """
@@ -115,13 +122,20 @@ class Matrices:
             listed = {document.lineage_id for document in matrices.documents(matrix.lineage_ids)}
             hidden = [lineage_id for lineage_id in matrix.lineage_ids if lineage_id not in listed]
             lineages = [*self._lineages(parsed.document_ids), *hidden]
+        given = parsed.model_fields_set
+        follows = self._followed(parsed.follows) if "follows" in given else matrix.follows
+        index_id = self._shared_with(parsed.index_name) if "index_name" in given else matrix.index_id
+        if given & {"document_ids", "follows", "index_name"}:
+            self._require_inside(index_id, matrix.lineage_ids if lineages is None else lineages, follows)
         matrices.edit(
             matrix_id,
             name=parsed.name,
             fields=None if parsed.fields is None else _with_ids(parsed.fields, before),
             lineage_ids=lineages,
-            follows=self._followed(parsed.follows),
-            sets_follows="follows" in parsed.model_fields_set,
+            follows=follows,
+            sets_follows="follows" in given,
+            index_id=index_id,
+            sets_index="index_name" in given,
             seen_at=parsed.seen_at,
         )
         if (parsed.document_ids or parsed.fields) and self.progress(matrix_id).to_fill:
@@ -146,6 +160,20 @@ class Matrices:
             return None
         return types.FollowedDocuments(index_id=self._workspace.requested_index(source.index_name).id, tags=source.tags)
 
+    def _shared_with(self, index_name: str | None) -> uuid.UUID | None:
+        return None if index_name is None else self._workspace.requested_index(index_name).id
+
+    def _require_inside(
+        self, index_id: uuid.UUID | None, lineage_ids: Sequence[uuid.UUID], follows: types.FollowedDocuments | None
+    ) -> None:
+        """Raise ValidationError if a matrix is shared with a collection that does not have all of its documents."""
+        used = {one.index_id for one in self._workspace.store.matrices.documents(lineage_ids)}
+        used |= {follows.index_id} if follows else set()
+        if index_id is not None and not used <= {index_id}:
+            raise errors.ValidationError(
+                N_("A matrix that is shared with a collection is of documents of that collection only.")
+            )
+
     def delete(self, matrix_id: uuid.UUID) -> None:
         """Delete the matrix and its cells, and cancel its job. Raises NotFoundError."""
         self.cancel(matrix_id)
@@ -169,17 +197,18 @@ class Matrices:
         template = self.template(name)
         return schema_of_fields(template.fields, template.title)
 
-    def save_template(self, name: str, request: types.RequestedFields | Mapping[str, Any]) -> types.FieldTemplate:
+    def save_template(self, name: str, request: types.TemplateRequest | Mapping[str, Any]) -> types.FieldTemplate:
         """Save fields under a name, replacing the user's template of that name.
 
         They are given as a list, as JSON Schema, or as those of a matrix or another template.
 
         Raises:
             errors.ValidationError: the name or the request is malformed, or the schema has what no field can be.
-            errors.NotFoundError: there is no such matrix or template.
+            errors.NotFoundError: there is no such matrix, template or collection.
         """
-        label, fields = parse(_Named, {"name": name}).name, self._fields(parse(types.RequestedFields, request))
-        return self._workspace.store.matrices.save_template(label, fields)
+        label, parsed = parse(_Named, {"name": name}).name, parse(types.TemplateRequest, request)
+        fields, index_id = self._fields(parsed), self._shared_with(parsed.index_name)
+        return self._workspace.store.matrices.save_template(label, fields, index_id)
 
     def delete_template(self, name: str) -> None:
         """Delete a template of the user's own. Raises NotFoundError."""
@@ -271,7 +300,12 @@ class Matrices:
         return {
             **{to_camel(state): counts[state] for state in get_args(types.CellState)},
             "filled": counts.total() - counts["waiting"] - kept,
-            "waiting": [one.name for one in documents if one.status is not types.DocumentStatus.READY],
+            # what others read of a shared matrix names no document that has left its collection
+            "waiting": [
+                one.name
+                for one in documents
+                if one.status is not types.DocumentStatus.READY and matrix.index_id in (None, one.index_id)
+            ],
             "usage": reader.usage.model_dump(mode="json", by_alias=True),
         }
 
@@ -390,6 +424,7 @@ class Matrices:
             rows=tuple(rows),
             conflicts=conflicts,
             job=job_of(self._workspace, matrix),
+            permission=self._workspace.permission,
         )
 
     def with_cells(
@@ -451,8 +486,14 @@ class Matrices:
             value: dict[str, Any] = {}
             if parsed.state == "corrected":
                 value = dict(corrected_value(field, parsed))
+            reviewer = self._workspace.store.account.get()
             review = types.CellReview(
-                **value, state=parsed.state, sha256=saved[0].cell.sha256, reviewed_at=dt.datetime.now(dt.UTC)
+                **value,
+                state=parsed.state,
+                sha256=saved[0].cell.sha256,
+                reviewed_at=dt.datetime.now(dt.UTC),
+                reviewed_by=reviewer.user_id,
+                reviewer=reviewer.name,
             )
         return store.review(matrix_id, lineage_id, field_id, review, seen_at=parsed.seen_at, filled_at=parsed.filled_at)
 
@@ -475,7 +516,7 @@ class Matrices:
                 rendition = self._workspace.files.local_path(document.id, "rendition")
                 archive.writestr(name, parsing.annotated_excerpt(rendition, highlights))
         subject = Subject("matrix", str(matrix_id), filled.matrix.name)
-        self._workspace.store.audit.add("export", subject, format="marked")
+        self._workspace.store.audit.add("export", subject, owner=filled.matrix.user_id, format="marked")
         return content.getvalue()
 
     def export(
@@ -492,7 +533,8 @@ class Matrices:
         Raises NotFoundError.
         """
         filled = self.get(matrix_id)
-        self._workspace.store.audit.add("export", Subject("matrix", str(matrix_id), filled.matrix.name))
+        subject = Subject("matrix", str(matrix_id), filled.matrix.name)
+        self._workspace.store.audit.add("export", subject, owner=filled.matrix.user_id)
         return export.MATRIX_WRITERS[format_name](filled, say, language)
 
 

@@ -186,14 +186,22 @@ class Workspace:
 
     def create_job(self, kind: types.JobKind, index_name: str, request: Mapping[str, Any]) -> types.Job:
         """Create a job for a worker; `request` is JSON without secrets."""
-        job = self.store.jobs.create(kind, index_name, request)
-        self._resources.store.queue.enqueue_job(self.user_id, job.id)
+        return self.enqueue_job(self.store.jobs.create(kind, index_name, request))
+
+    def enqueue_job(self, job: types.Job) -> types.Job:
+        """Let a worker do a new job, and return it."""
+        self._resources.store.queue.enqueue_job(job.user_id, job.id)
         return job
 
     @property
     def is_admin(self) -> bool:
         """Whether the user is an admin, by the settings or by role."""
         return self.user_id in self.config.admins or self.store.account.get().role.may_administer
+
+    @property
+    def permission(self) -> types.SharePermission | None:
+        """What the user may do in a collection that another user shares, None in their own."""
+        return None
 
     def is_shared(self, index_id: uuid.UUID) -> bool:
         """Whether another user shares the index with this user now."""
@@ -263,6 +271,11 @@ class SharedWorkspace(Workspace):
     def is_admin(self) -> bool:
         """Nobody is an admin of another user's collection."""
         return False
+
+    @property
+    def permission(self) -> types.SharePermission:
+        """What the asker may do, as of the last transaction."""
+        return self.store.access.permission
 
     def is_shared(self, index_id: uuid.UUID) -> bool:
         """Whether the index is shared with the asker now."""

@@ -105,7 +105,6 @@ class SharedStore(UserStore):
     account = cached_property(lambda store: store.asker.account)
     logins = cached_property(lambda store: store.asker.logins)
     saved_filters = cached_property(lambda store: store.asker.saved_filters)
-    matrices = cached_property(lambda store: store.asker.matrices)
     audit = cached_property(lambda store: store.asker.audit)
 
 

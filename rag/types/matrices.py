@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, Self
 import pydantic
 from pydantic import Field
 
+from rag.types.accounts import SharePermission
 from rag.types.answers import GenerationOptions, Support
 from rag.types.base import IN_READING_ORDER, SEGMENT, STORABLE, TEXT, Input, Model, visible_text
 from rag.types.documents import Document, DocumentStatus
@@ -151,10 +152,13 @@ _Fields = Annotated[
 ]
 
 
+_IndexName = Annotated[str, Field(max_length=200, pattern=STORABLE)]
+
+
 class MatrixSource(Input):
     """Documents that join a matrix by themselves: new ones of a collection that have all of these tags."""
 
-    index_name: str = Field(max_length=200, pattern=STORABLE)
+    index_name: _IndexName
     tags: Annotated[tuple[Annotated[str, visible_text(100)], ...], Field(max_length=20)] = ()
 
 
@@ -169,6 +173,8 @@ class MatrixRequest(Input):
     """A request to create a matrix; a field may be given as plain text.
 
     With `pilot` only the first so many documents are filled, until all are asked for. `follows` adds new documents.
+    `index_name` is the collection, of which all documents are, whose readers read the matrix, too, and whose writers
+    review and fill it; null: it is the user's alone.
     """
 
     name: _Name
@@ -176,6 +182,7 @@ class MatrixRequest(Input):
     fields: _Fields
     pilot: int | None = Field(default=None, ge=1, le=MAX_ROWS)
     follows: MatrixSource | None = None
+    index_name: _IndexName | None = None
 
     @pydantic.model_validator(mode="after")
     def _has_documents(self) -> Self:
@@ -188,9 +195,9 @@ class MatrixEdit(Input):
     """Changes to a matrix; omitted fields stay unchanged.
 
     Values of remaining documents and fields, and of documents in the trash, are kept, all others are deleted. A field
-    whose definition changed is filled again; what a person corrected is kept. A `follows` of null ends following.
-    `seen_at` is the `edited_at` of the matrix that the person saw, null for any: if it was edited since, nothing is
-    changed.
+    whose definition changed is filled again; what a person corrected is kept. A `follows` of null ends following, an
+    `index_name` of null sharing. `seen_at` is the `edited_at` of the matrix that the person saw, null for any: if it
+    was edited since, nothing is changed.
     """
 
     name: _Name | None = None
@@ -198,6 +205,7 @@ class MatrixEdit(Input):
     fields: _Fields | None = None
     follows: MatrixSource | None = None
     seen_at: dt.datetime | None = None
+    index_name: _IndexName | None = None
 
 
 class FillRequest(Input):
@@ -211,12 +219,16 @@ TemplateName = Annotated[str, visible_text(200, SEGMENT), IN_READING_ORDER]
 
 
 class FieldTemplate(Model):
-    """A named list of fields for a kind of document; `is_own` if the user saved it."""
+    """A named list of fields for a kind of document; `is_own` if the user saved it.
+
+    `index_id` is the collection whose readers may use it.
+    """
 
     name: str
     title: str
     fields: tuple[FieldDefinition, ...]
     is_own: bool = False
+    index_id: uuid.UUID | None = None
 
 
 class SuggestedField(Model):
@@ -301,12 +313,15 @@ class MatrixCell(FoundField):
 class CellReview(CellValue):
     """What a person decided about a cell; the value, unit, words and citations are those of a correction.
 
-    It is kept when the cell is filled again. `sha256` is of the document that was looked at.
+    It is kept when the cell is filled again. `sha256` is of the document that was looked at. `reviewed_by` is the user,
+    `reviewer` the name that they had then.
     """
 
     state: ReviewState
     sha256: str
     reviewed_at: dt.datetime
+    reviewed_by: str | None = None
+    reviewer: str | None = None
 
 
 _Words = Annotated[str, Field(max_length=MAX_WORDS_CHARS, pattern=STORABLE)]
@@ -403,7 +418,8 @@ class ShownCell(SavedCell):
 class Matrix(Model):
     """A matrix: fields and documents (by lineage id); `job_id` is the job that fills it.
 
-    Of a `pilot` only the first so many documents are filled. Documents that join by themselves are no edit.
+    Of a `pilot` only the first so many documents are filled. Documents that join by themselves are no edit. `index_id`
+    is the collection whose readers read it, too.
     """
 
     id: uuid.UUID
@@ -413,9 +429,17 @@ class Matrix(Model):
     lineage_ids: tuple[uuid.UUID, ...]
     pilot: int | None = None
     follows: FollowedDocuments | None = None
+    index_id: uuid.UUID | None = None
     job_id: uuid.UUID | None = None
     created_at: dt.datetime
     edited_at: dt.datetime
+
+
+class ListedMatrix(Matrix):
+    """A matrix in a list; `permission` and the owner's name are of one that another user shares."""
+
+    owner_name: str | None = None
+    permission: SharePermission | None = None
 
 
 class RowProgress(Model):
@@ -435,7 +459,8 @@ class FilledMatrix(Model):
     """A matrix with its cells so far: all, or those that were asked for.
 
     `documents` are the existing ones, in row order, and `rows` tell how far each is. `conflicts` are messages about
-    values that contradict others, by lineage and field.
+    values that contradict others, by lineage and field. `permission` is that of a user with whom the matrix is shared:
+    to read it, or to fill and review it, too.
     """
 
     matrix: Matrix
@@ -444,6 +469,7 @@ class FilledMatrix(Model):
     conflicts: Mapping[tuple[uuid.UUID, uuid.UUID], str] = {}
     cells: tuple[ShownCell, ...] = ()
     job: Job | None = None
+    permission: SharePermission | None = None
 
     def at(self, document: Document, field: FieldDefinition) -> ShownCell | None:
         """Return the cell of a document and field, None if it is not filled yet."""
@@ -452,6 +478,11 @@ class FilledMatrix(Model):
     @functools.cached_property
     def _places(self) -> dict[tuple[uuid.UUID, uuid.UUID | None], ShownCell]:
         return {(one.cell.lineage_id, one.cell.field_id): one for one in self.cells}
+
+    @property
+    def may_write(self) -> bool:
+        """Whether the user may fill and review it."""
+        return self.permission != "read"
 
     @property
     def to_fill(self) -> int:
@@ -489,6 +520,12 @@ class RequestedFields(Input):
         if sum(one is not None for one in given) != 1:
             raise ValueError("Give one of fields, schema, template and matrixId")
         return self
+
+
+class TemplateRequest(RequestedFields):
+    """Fields to save as a template; `index_name` is the collection whose readers may use it, null for nobody else."""
+
+    index_name: _IndexName | None = None
 
 
 class ExtractRequest(RequestedFields):

@@ -54,6 +54,7 @@ OPEN_VIEWS = """
 TELLING = {
     "shared_with": "SELECT * FROM shared_with('friend')",
     "shared_collections": "SELECT * FROM shared_collections('friend')",
+    "shared_matrices": "SELECT * FROM shared_matrices('friend')",
     "shared_collection_of": "SELECT s FROM shared_collection_of('friend', %(document_id)s) s WHERE s IS NOT NULL",
     "answers_shown_to": "SELECT * FROM answers_shown_to('friend')",
     "turns_shown_to": "SELECT * FROM turns_shown_to('friend', %(link_id)s)",

@@ -3,17 +3,27 @@
 import dataclasses
 import uuid
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import psycopg
 import pytest
 
 from rag import errors
 from rag.store.store import SharedStore, Store, UserStore
-from rag.types import ChunkingOptions, Document, DocumentEdit, Index, Scope, ShareRequest
+from rag.types import ChunkingOptions, Document, DocumentEdit, Matrix, Scope, ShareRequest
 from tests.integration import test_store_isolation as strangers
 from tests.integration.samples import IN_TRASH, SPACE, Owner, random_vector
-from tests.integration.test_store_isolation import VICTIM, World, snapshot
+from tests.integration.test_store_isolation import (
+    FIELDS,
+    OTHER_FIELDS,
+    REVIEW,
+    SECRET_FIELD,
+    VICTIM,
+    World,
+    cell_of,
+    lineage_of,
+    snapshot,
+)
 
 TEXT = "what the whole team knows of Acme"
 READER = ShareRequest(grantee="reader")
@@ -30,6 +40,7 @@ class Team:
     owner: Owner
     document: Document
     trashed: Document
+    matrix: Matrix
 
     @property
     def db(self) -> Store:
@@ -49,8 +60,13 @@ def make_team(db: Store) -> Team:
     owner = Owner.of(db, VICTIM, name="team")
     document = owner.ready("known.pdf", [TEXT, "more that is known"])
     trashed = owner.ready("thrown away.pdf", ["what the team threw away"])
+    rows, both = db.of(VICTIM).matrices, (document, trashed)
+    matrix = rows.create("of the team", FIELDS, [lineage_of(one) for one in both], index_id=owner.index.id)
+    rows.put(matrix.id, [(FIELDS[0], cell_of(one, "known to the team")) for one in both])
+    rows.start_job(matrix.id, "team", 2)
+    rows.save_template("of the team", FIELDS, owner.index.id)
     db.of(VICTIM).documents.trash([trashed.id])
-    return Team(owner, document, trashed)
+    return Team(owner, document, trashed, rows.get(matrix.id))
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +114,7 @@ NOT_THROUGH_A_SHARE = {
     "api_keys.create",
     "indexes.ensure",
     "conversations.create",
+    "matrices.join_following",
 }
 """Cases that make something of the caller's own, which a share has no place for."""
 
@@ -112,8 +129,8 @@ def test_a_share_reaches_nothing_else_of_its_owner(world: World, beside: Team, m
         found = strangers.CASES[method](seen, asker)
     except (errors.NotFoundError, errors.ForbiddenError):
         found = None
-    if method == "indexes.list":
-        found = [index for index in cast(list[Index], found or []) if index.id != beside.owner.index.id]
+    if isinstance(found, list):  # without what is shared
+        found = [one for one in found if beside.owner.index.id not in (vars(one).get("index_id"), vars(one).get("id"))]
     assert not found, f"{method} as {asker}"
     assert snapshot(world) == before
 
@@ -121,25 +138,42 @@ def test_a_share_reaches_nothing_else_of_its_owner(world: World, beside: Team, m
 def snapshot_of(team: Team) -> object:
     """What a call could have changed in the shared collection."""
     documents, index_id = team.db.of(VICTIM).documents, team.owner.index.id
-    return documents.list(index_id), documents.list(index_id, IN_TRASH), team.db.of(VICTIM).shares.list()
+    rows = team.db.of(VICTIM).matrices
+    matrices = rows.list(), rows.cells(team.matrix.id), rows.templates(), team.db.of(VICTIM).jobs.list()
+    return documents.list(index_id), documents.list(index_id, IN_TRASH), team.db.of(VICTIM).shares.list(), matrices
 
 
-NO_PLACE = {
-    "indexes.ensure": lambda s: s.indexes.ensure("team", SPACE, ChunkingOptions(chunk_size_chars=500)),
-    "indexes.delete": lambda s: s.indexes.delete(s.access.index_id),
-    "api_keys.create": lambda s: s.api_keys.create(name="x", digest=b"x", hint="x", permissions=["admin"]),
-    "shares.list": lambda s: s.shares.list(),
-    "shares.share": lambda s: s.shares.share(s.access.index_id, READER, is_admin=True),
-    "shares.unshare": lambda s: s.shares.unshare(s.access.index_id, READER),
+NO_PLACE: dict[str, Callable[[SharedStore, Team], object]] = {
+    "indexes.ensure": lambda s, _: s.indexes.ensure("team", SPACE, ChunkingOptions(chunk_size_chars=500)),
+    "indexes.delete": lambda s, t: s.indexes.delete(t.owner.index.id),
+    "api_keys.create": lambda s, _: s.api_keys.create(name="x", digest=b"x", hint="x", permissions=["admin"]),
+    "shares.list": lambda s, _: s.shares.list(),
+    "shares.share": lambda s, t: s.shares.share(t.owner.index.id, READER, is_admin=True),
+    "shares.unshare": lambda s, t: s.shares.unshare(t.owner.index.id, READER),
+    "shares.matrices": lambda s, _: s.shares.matrices(),
+    "matrices.create": lambda s, t: s.matrices.create("theirs", FIELDS, [], index_id=t.owner.index.id),
+    "matrices.edit": lambda s, t: s.matrices.edit(t.matrix.id, fields=OTHER_FIELDS, sets_index=True),
+    "matrices.put": lambda s, t: s.matrices.put(t.matrix.id, [(FIELDS[0], cell_of(t.document, "theirs"))]),
+    "matrices.delete": lambda s, t: s.matrices.delete(t.matrix.id),
+    "matrices.open": lambda s, _: s.matrices.open(),
+    "matrices.join_following": lambda s, t: s.matrices.join_following(t.document.id),
+    "matrices.save_template": lambda s, t: s.matrices.save_template("of the team", OTHER_FIELDS, t.owner.index.id),
+    "matrices.delete_template": lambda s, _: s.matrices.delete_template("of the team"),
+    "jobs.list": lambda s, _: s.jobs.list(),
+    "jobs.create": lambda s, t: s.jobs.create("matrix", "team", {"matrix_id": str(t.matrix.id)}),
+    "jobs.start": lambda s, t: s.jobs.start(_job(t)),
+    "jobs.finish": lambda s, t: s.jobs.finish(_job(t), {}),
+    "jobs.save_step": lambda s, t: s.jobs.save_step(_job(t), "1", []),
 }
 
 
 @pytest.mark.parametrize("method", NO_PLACE)
 @pytest.mark.parametrize("asker", ["reader", "writer"])
 def test_what_a_share_has_no_place_for_is_refused(beside: Team, asker: str, method: str) -> None:
+    before = snapshot_of(beside)
     with pytest.raises(errors.ForbiddenError):
-        NO_PLACE[method](beside.shared(asker))
-    assert len(beside.db.of(VICTIM).shares.list(beside.owner.index.id)) == 2
+        NO_PLACE[method](beside.shared(asker), beside)
+    assert snapshot_of(beside) == before
 
 
 READS: dict[str, Callable[[SharedStore, Team], object]] = {
@@ -164,12 +198,26 @@ READS: dict[str, Callable[[SharedStore, Team], object]] = {
     "chunks.in_scope": lambda s, t: s.chunks.in_scope(Scope(index_id=t.owner.index.id), [_chunk(t)]),
     "chunks.with_words": lambda s, t: s.chunks.with_words(t.owner.index.id, "whole team", 5),
     "chunks.page_lines": lambda s, t: s.chunks.page_lines([(t.document.id, 1)]),
+    "matrices.list": lambda s, _: s.matrices.list(),
+    "matrices.get": lambda s, t: s.matrices.get(t.matrix.id),
+    "matrices.documents": lambda s, t: s.matrices.documents([lineage_of(t.document)]),
+    "matrices.lineages": lambda s, t: s.matrices.lineages([t.document.id]),
+    "matrices.cells": lambda s, t: s.matrices.cells(t.matrix.id),
+    "matrices.compared": lambda s, t: s.matrices.compared(t.matrix.id, [SECRET_FIELD]),
+    "matrices.rows": lambda s, t: s.matrices.rows(t.matrix),
+    "matrices.templates": lambda s, _: s.matrices.templates(),
+    "jobs.get": lambda s, t: s.jobs.get(_job(t)),
 }
 """What a share is for."""
 
 
 def _chunk(team: Team) -> uuid.UUID:
     return team.db.of(VICTIM).chunks.of_document(team.document.id)[0].id
+
+
+def _job(team: Team) -> uuid.UUID:
+    assert team.matrix.job_id
+    return team.matrix.job_id
 
 
 @pytest.mark.parametrize("asker", ["reader", "writer", "analyst"])
@@ -185,12 +233,15 @@ def test_a_shared_collection_is_readable_until_unshared(team: Team, database_url
 
     assert [shared.index.id for shared in team.db.of(asker).shares.shared_with_me()] == [team.owner.index.id]
     assert team.db.of(asker).shares.holding(team.document.id) == team.owner.index.id
+    assert [(one.id, one.permission) for one in team.db.of(asker).shares.matrices()] == [
+        (team.matrix.id, asked.permission)
+    ]
     for method, call in READS.items():
         assert call(opened, team), method
 
     team.withdraw(asked)
 
-    assert team.db.of(asker).shares.shared_with_me() == []
+    assert not team.db.of(asker).shares.shared_with_me() + team.db.of(asker).shares.matrices()
     for method, call in READS.items():
         with pytest.raises(errors.NotFoundError):
             assert call(opened, team) is None, method  # an engine that was opened before is no way round
@@ -286,7 +337,7 @@ def test_a_chat_over_a_shared_collection_outlives_it(team: Team) -> None:
     assert team.db.of("reader").conversations.list(own.index.id, with_lost=True) == [kept]
 
 
-WRITES = {
+WRITES: dict[str, Callable[[SharedStore, Team], object]] = {
     "documents.trash": lambda s, t: s.documents.trash([t.document.id]),
     "documents.restore": lambda s, t: s.documents.restore([t.trashed.id]),
     "documents.edit": lambda s, t: s.documents.edit(t.document.id, DocumentEdit(title="theirs")),
@@ -298,8 +349,16 @@ WRITES = {
     "documents.enqueue": lambda s, t: s.documents.enqueue(t.document.id),
     "documents.resume": lambda s, t: s.documents.resume(t.document.id),
     "sources.set_upload_key": lambda s, t: s.sources.set_upload_key(t.document.id, "key"),
+    "matrices.review": lambda s, t: _review(s, t.matrix, t.document),
+    "matrices.set_pilot": lambda s, t: s.matrices.set_pilot(t.matrix.id, 1),
+    "matrices.start_job": lambda s, t: s.matrices.start_job(t.matrix.id, "team", 2),
+    "jobs.cancel": lambda s, t: s.jobs.cancel(_job(t)),
 }
 """What a writer may."""
+
+
+def _review(store: UserStore, matrix: Matrix, document: Document) -> object:
+    return store.matrices.review(matrix.id, lineage_of(document), SECRET_FIELD, REVIEW, seen_at=None)
 
 
 @pytest.mark.parametrize("method", WRITES)
@@ -336,3 +395,80 @@ def test_keys_of_uploads_are_not_the_owners(team: Team) -> None:
     assert mine.id == team.document.id
     assert theirs is not None
     assert theirs.id == team.trashed.id
+
+
+# --- matrices ---
+
+
+def test_what_the_owner_alone_may_know_is_not_shown_in_a_shared_matrix(team: Team) -> None:
+    """A document of another collection, or one that was moved there, and the trash."""
+    rows = team.db.of(VICTIM).matrices
+    private = Owner.of(team.db, VICTIM, name="private")
+    secret, moved = private.ready("secret.pdf", ["a secret"]), team.owner.ready("moved.pdf", ["moved away"])
+    lineages = [*team.matrix.lineage_ids, lineage_of(secret), lineage_of(moved)]
+    rows.edit(team.matrix.id, lineage_ids=lineages)
+    rows.put(team.matrix.id, [(FIELDS[0], cell_of(one, "a secret answer")) for one in (secret, moved)])
+    team.db.of(VICTIM).documents.move([moved.id], private.index.id)
+    assert len(rows.cells(team.matrix.id)) == 4
+    for asked in (READER, WRITER):
+        team.give(asked)
+        shared = team.shared(asked.grantee)
+        shown = {cell.cell.document_id for cell in shared.matrices.cells(team.matrix.id)}
+        assert shown == {team.document.id, *([team.trashed.id] if asked is WRITER else [])}
+        compared = shared.matrices.compared(team.matrix.id, [SECRET_FIELD])
+        assert {cell.cell.document_id for cell in compared} == shown
+        assert {*shared.matrices.rows(team.matrix)} == {lineage_of(team.document)}
+        assert {*shared.matrices.lineages([secret.id, moved.id, *shown])} == shown
+        assert [one.id for one in shared.matrices.documents(lineages)] == [team.document.id]
+        for document in (secret, moved):
+            with pytest.raises((errors.NotFoundError, errors.ForbiddenError)):
+                _review(shared, team.matrix, document)
+    assert not any(cell.review for cell in rows.cells(team.matrix.id))
+
+
+def test_other_matrices_and_jobs_of_the_owner_are_not_reached(team: Team) -> None:
+    owner, elsewhere = team.db.of(VICTIM), Owner.of(team.db, VICTIM, name="private")
+    team.give(WRITER)
+    writer = team.shared("writer")
+    job = owner.jobs.create("reindex", "team", {"matrix_id": str(team.matrix.id)})
+    for index_id in (None, elsewhere.index.id):
+        hidden = owner.matrices.create("hidden", FIELDS, [lineage_of(team.document)], index_id=index_id)
+        owner.matrices.put(hidden.id, [(FIELDS[0], cell_of(team.document, "a secret answer"))])
+        filling = owner.matrices.start_job(hidden.id, "team", 1)
+        owner.matrices.save_template("hidden", FIELDS, index_id)
+        assert [one.id for one in writer.matrices.list()] == [team.matrix.id]
+        assert [one.id for one in team.db.of("writer").shares.matrices()] == [team.matrix.id]
+        assert [one.name for one in writer.matrices.templates()] == ["of the team"]
+        assert writer.matrices.cells(hidden.id) == []
+        calls: list[Callable[[], object]] = [
+            lambda: writer.matrices.get(hidden.id),  # noqa: B023 - called at once
+            lambda: writer.matrices.set_pilot(hidden.id, 1),  # noqa: B023
+            lambda: writer.matrices.start_job(hidden.id, "team", 1),  # noqa: B023
+            lambda: _review(writer, hidden, team.document),  # noqa: B023
+            lambda: writer.jobs.cancel(filling.id),  # noqa: B023
+            lambda: writer.jobs.get(job.id),
+            lambda: writer.jobs.cancel(job.id),
+        ]
+        for call in calls:
+            with pytest.raises(errors.NotFoundError):
+                call()
+    assert {one.status for one in owner.jobs.list()} == {"queued"}
+
+
+def test_the_audit_names_who_filled_and_decided_about_a_shared_matrix(team: Team) -> None:
+    team.give(WRITER)
+    owner, writer = team.db.of(VICTIM), team.shared("writer")
+    writer.matrices.start_job(team.matrix.id, "team", 2)
+    _review(writer, team.matrix, team.document)
+    hidden = owner.matrices.create("hidden", FIELDS, [lineage_of(team.document)])
+    owner.matrices.put(hidden.id, [(FIELDS[0], cell_of(team.document, "a secret answer"))])
+    _review(owner, hidden, team.document)
+
+    told = [one for one in owner.audit.list() if one.subject_kind == "matrix"]
+    assert [(one.actor, one.action, one.owner, one.subject_name) for one in told] == [
+        ("writer", "matrix.review", VICTIM, "of the team"),
+        ("writer", "matrix.fill", VICTIM, "of the team"),
+        (VICTIM, "matrix.fill", VICTIM, "of the team"),
+    ]
+    decision = {"document_id": str(team.document.id), "field": "Secret", "decision": "corrected", "shared": True}
+    assert told[0].details == decision

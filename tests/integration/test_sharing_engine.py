@@ -3,17 +3,17 @@
 import datetime as dt
 import inspect
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import psycopg
 import pytest
 
-from rag import errors
+from rag import errors, worker
 from rag.config import load_config
 from rag.engine import Installation, RAGEngine, to_csv
-from rag.types import AuditEntry, Document, DocumentEdit, DocumentQuery, Rect, Role, TextBlock
+from rag.types import AuditEntry, Document, DocumentEdit, DocumentQuery, FilledMatrix, Matrix, Rect, Role, TextBlock
 
 SECRET = "The merger of Acme with Borealis is planned for the eleventh of March."
 KNOWN = "The harbour of Lindmark was dredged to a depth of fourteen metres."
@@ -302,3 +302,171 @@ def notes_on(document: Document, url: str) -> int:
     with psycopg.connect(url) as connection:
         found = connection.execute("SELECT count(*) FROM annotations WHERE document_id = %s", [document.id])
         return int((found.fetchone() or (0,))[0])
+
+
+# --- matrices ---
+
+DEPTH = {"name": "Depth", "instruction": "To what depth was the harbour dredged?"}
+
+
+@pytest.fixture
+def matrix(team: Team) -> Iterator[Matrix]:
+    """A matrix that is shared with the collection, and filled; its job has ended."""
+    created = shared_matrix(team, [team.known])
+    worker.run(team.owner.installation, wait=False)
+    yield created
+    team.owner.matrices.delete(created.id)
+
+
+def shared_matrix(team: Team, documents: Sequence[Document], **request: object) -> Matrix:
+    ids = [document.id for document in documents]
+    return team.owner.matrices.create(
+        {"name": "Harbours", "document_ids": ids, "fields": [DEPTH], "index_name": "team", **request}
+    )
+
+
+def opened_by(team: Team, user: str, matrix: Matrix) -> RAGEngine:
+    return team.owner.installation.for_user(user).for_matrix(matrix.id)
+
+
+def decide(engine: RAGEngine, filled: FilledMatrix, state: str, **request: object) -> FilledMatrix:
+    cell = filled.cells[0]
+    seen = cell.review and cell.review.reviewed_at
+    place = (filled.matrix.id, cell.cell.lineage_id, cell.cell.field_id)
+    engine.matrices.review(*place, {"state": state, "seen_at": seen, **request})
+    return engine.matrices.get(filled.matrix.id)
+
+
+def test_colleagues_review_one_matrix_and_see_who_decided(team: Team, matrix: Matrix, module_url: str) -> None:
+    with psycopg.connect(module_url) as connection:
+        connection.execute("INSERT INTO accounts (user_id, name) VALUES ('writer', 'Wanda') ON CONFLICT DO NOTHING")
+        connection.execute("UPDATE accounts SET name = 'Wanda' WHERE user_id = 'writer'")
+    writer, owner = opened_by(team, "writer", matrix), team.owner
+    seen = writer.matrices.get(matrix.id)
+    assert (seen.cells[0].cell.state, seen.permission, seen.matrix.user_id) == ("found", "write", "local")
+    corrected = decide(writer, seen, "corrected", value="14 metres")
+    review = owner.matrices.get(matrix.id).cells[0].review
+    assert review == corrected.cells[0].review
+    assert review
+    assert (review.value, review.reviewed_by, review.reviewer) == ("14 metres", "writer", "Wanda")
+    with pytest.raises(errors.ConflictError):  # who looked before that
+        decide(owner, seen, "accepted")
+    again = decide(owner, owner.matrices.get(matrix.id), "accepted").cells[0].review
+    assert again
+    assert (again.reviewed_by, again.reviewer) == ("local", None)
+    assert opened_by(team, "reader", matrix).matrices.get(matrix.id).cells[0].review == again
+
+
+def test_a_job_that_a_colleague_starts_is_the_owners(team: Team) -> None:
+    matrix = shared_matrix(team, [team.known], pilot=1)
+    team.owner.matrices.cancel(matrix.id)
+    writer = opened_by(team, "writer", matrix)
+    job = writer.matrices.fill(matrix.id, {"pilot": None})
+    assert (job.user_id, job.kind) == ("local", "matrix")
+    assert writer.matrices.fill(matrix.id).id == job.id
+    assert team.owner.installation.for_user("writer").store.jobs.list() == []
+    worker.run(team.owner.installation, wait=False)
+    filled = writer.matrices.get(matrix.id)
+    assert filled.job
+    assert (filled.job.id, filled.job.status, filled.matrix.pilot) == (job.id, "done", None)
+    assert "fourteen" in str(filled.cells[0].cell.value)
+    actors = [one.actor for one in team.owner.audit.list() if one.subject_id == str(matrix.id)]
+    assert actors == ["writer", "local"]
+    writer.matrices.fill(matrix.id)
+    stopped = writer.matrices.cancel(matrix.id)
+    assert stopped
+    assert stopped.status == "cancelled"
+    team.owner.matrices.delete(matrix.id)
+
+
+def test_readers_only_read_a_matrix_and_export_it(team: Team, matrix: Matrix) -> None:
+    reader, rows = opened_by(team, "reader", matrix), team.owner.matrices
+    seen = reader.matrices.get(matrix.id)
+    assert (seen.cells, seen.permission) == (rows.get(matrix.id).cells, "read")
+    assert b"fourteen" in reader.matrices.export(matrix.id, "csv")
+    entry = team.owner.audit.list()[0]
+    assert (entry.actor, entry.owner, entry.action) == ("reader", "local", "export")
+    calls: list[Callable[[], object]] = [
+        lambda: decide(reader, seen, "accepted"),
+        lambda: reader.matrices.fill(matrix.id),
+        lambda: reader.matrices.fill(matrix.id, {"pilot": 1}),
+        lambda: reader.matrices.cancel(matrix.id),
+    ]
+    for call in calls:
+        with pytest.raises(errors.ForbiddenError):
+            call()
+    assert rows.get(matrix.id) == seen.model_copy(update={"permission": None})
+
+
+@pytest.mark.parametrize("asker", ["reader", "writer"])
+def test_what_a_matrix_is_about_its_owner_decides(team: Team, matrix: Matrix, asker: str) -> None:
+    colleague, before = opened_by(team, asker, matrix), team.owner.matrices.get(matrix.id)
+    request = {"name": "theirs", "document_ids": [team.known.id], "fields": [DEPTH]}
+    calls: list[Callable[[], object]] = [
+        lambda: colleague.matrices.create(request),
+        lambda: colleague.matrices.create({**request, "index_name": "team"}),
+        lambda: colleague.matrices.edit(matrix.id, {"fields": ["Who dredged it?"]}),
+        lambda: colleague.matrices.edit(matrix.id, {"document_ids": [team.secret.id]}),
+        lambda: colleague.matrices.edit(matrix.id, {"index_name": None}),
+        lambda: colleague.matrices.delete(matrix.id),
+        lambda: colleague.matrices.save_template("theirs", {"fields": [DEPTH]}),
+        lambda: colleague.matrices.delete_template("theirs"),
+        lambda: colleague.matrices.extract({"fields": [DEPTH], "document_ids": [team.secret.id]}),
+    ]
+    for call in calls:
+        with pytest.raises((errors.ForbiddenError, errors.NotFoundError)):
+            call()
+    assert team.owner.matrices.get(matrix.id).model_copy(update={"job": before.job}) == before
+
+
+def test_a_matrix_is_found_as_long_as_it_is_shared(team: Team, matrix: Matrix) -> None:
+    installation, hidden = team.owner.installation, shared_matrix(team, [team.secret], index_name=None)
+    team.owner.sharing.share({"grantee": "guest"}, "team")
+    guest = installation.for_user("guest")
+    assert [(one.id, one.permission, one.user_id) for one in guest.matrices.list()] == [(matrix.id, "read", "local")]
+    shared = guest.for_matrix(matrix.id)
+    for engine in (guest, shared):
+        for call in (engine.for_matrix, engine.matrices.get, engine.matrices.job):
+            with pytest.raises(errors.NotFoundError):
+                call(hidden.id)
+    team.owner.matrices.edit(matrix.id, {"index_name": None})
+    assert guest.matrices.list() == []
+    with pytest.raises(errors.NotFoundError):
+        shared.matrices.get(matrix.id)
+    team.owner.matrices.edit(matrix.id, {"index_name": "team"})
+    assert shared.matrices.get(matrix.id).matrix.id == matrix.id
+    team.owner.sharing.unshare({"grantee": "guest"}, "team")
+    for gone in (lambda: shared.matrices.get(matrix.id), lambda: guest.for_matrix(matrix.id)):
+        with pytest.raises(errors.NotFoundError):
+            gone()
+    team.owner.matrices.delete(hidden.id)
+
+
+def test_a_shared_matrix_has_documents_of_its_collection_only(team: Team, matrix: Matrix) -> None:
+    follows = {"follows": {"index_name": "default"}}
+    calls: list[Callable[[], object]] = [
+        lambda: shared_matrix(team, [team.known, team.secret]),
+        lambda: shared_matrix(team, [team.known], **follows),
+        lambda: team.owner.matrices.edit(matrix.id, {"document_ids": [team.known.id, team.secret.id]}),
+        lambda: team.owner.matrices.edit(matrix.id, follows),
+        lambda: team.owner.matrices.edit(matrix.id, {"index_name": "default"}),
+    ]
+    for call in calls:
+        with pytest.raises(errors.ValidationError):
+            call()
+    assert team.owner.matrices.get(matrix.id).matrix.lineage_ids == matrix.lineage_ids
+
+
+def test_a_template_of_a_collection_is_used_where_it_is_shared(team: Team) -> None:
+    team.owner.matrices.save_template("harbours", {"fields": [DEPTH], "index_name": "team"})
+    team.owner.matrices.save_template("hidden", {"fields": [DEPTH]})
+    reader = team.opened("reader")
+    (template,) = [one for one in reader.matrices.templates() if one.index_id]
+    assert (template.name, template.is_own) == ("harbours", False)
+    row = reader.extract("harbours", [team.known.id]).rows[0]
+    assert "fourteen" in str(row.fields["Depth"].value)
+    for engine, name in ((reader, "hidden"), (team.owner.installation.for_user("reader"), "harbours")):
+        with pytest.raises(errors.NotFoundError):
+            engine.matrices.template(name)
+    for name in ("harbours", "hidden"):
+        team.owner.matrices.delete_template(name)

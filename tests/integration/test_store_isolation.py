@@ -150,8 +150,10 @@ def make_world(db: Store, connection: psycopg.Connection[Any]) -> World:
     db.of(VICTIM).logins.open(LOGIN, NOW, name="Vic", groups=["secret group"])
     annotation = db.of(VICTIM).annotations.add(document.id, [PLACE], "confidential", "a secret note")
     follows = FollowedDocuments(index_id=owner.index.id, tags=("mine",))
-    matrix = db.of(VICTIM).matrices.create("mine", FIELDS, [lineage_of(document)], follows=follows)
-    db.of(VICTIM).matrices.set_job(matrix.id, job.id)
+    matrix = db.of(VICTIM).matrices.create(
+        "mine", FIELDS, [lineage_of(document)], follows=follows, index_id=owner.index.id
+    )
+    db.of(VICTIM).matrices.start_job(matrix.id, "default", 2)
     db.of(VICTIM).matrices.put(matrix.id, [(FIELDS[0], cell_of(document, "a secret answer"))])
     db.of(VICTIM).matrices.review(matrix.id, lineage_of(document), SECRET_FIELD, REVIEW, seen_at=None)
     db.of(VICTIM).matrices.save_template("mine", FIELDS)
@@ -468,7 +470,7 @@ CASES |= {
     "chunks.refresh_front": lambda w, user: w.db.of(user).chunks.refresh_front(w.document.id, "theirs"),
     "matrices.list": lambda w, user: w.db.of(user).matrices.list(),
     "matrices.get": lambda w, user: w.db.of(user).matrices.get(w.matrix.id),
-    "matrices.set_job": lambda w, user: w.db.of(user).matrices.set_job(w.matrix.id, uuid.uuid4()),
+    "matrices.start_job": lambda w, user: w.db.of(user).matrices.start_job(w.matrix.id, "default", 1),
     "matrices.delete": lambda w, user: w.db.of(user).matrices.delete(w.matrix.id),
     "matrices.documents": lambda w, user: w.db.of(user).matrices.documents([lineage_of(w.document)]),
     "matrices.lineages": lambda w, user: w.db.of(user).matrices.lineages([w.document.id]),
@@ -503,6 +505,7 @@ CASES |= {
     ),
     "shares.unshare": lambda w, user: w.db.of(user).shares.unshare(w.owner.index.id, SHARE),
     "shares.shared_with_me": lambda w, user: w.db.of(user).shares.shared_with_me(),
+    "shares.matrices": lambda w, user: w.db.of(user).shares.matrices(),
     "shares.holding": lambda w, user: w.db.of(user).shares.holding(w.document.id),
     "audit.list": lambda w, user: [one for one in w.db.of(user).audit.list() if VICTIM in {one.actor, one.owner}],
     "indexes.wordless": lambda w, user: w.db.of(user).indexes.wordless(w.owner.index.id).pages,

@@ -10,14 +10,17 @@ from psycopg.types.json import Jsonb
 
 from rag import errors, types
 from rag.messages import N_
+from rag.store.jobs.jobs import to_job
 from rag.store.library.documents import to_document
-from rag.store.server.database import Queries, UserDatabase
+from rag.store.server.database import Connection, Queries, Row, UserDatabase
+from rag.store.users import audit_log
 
 
 class Matrices:
     """A user's rows of the tables `matrices`, `field_cells` and `field_templates`.
 
-    `follows` is the index id and tags of documents that join by themselves.
+    `follows` is the index id and tags of documents that join by themselves. `index_id` is the collection with which
+    something is shared: those with whom the collection is shared read it, and review and fill if they may write.
     """
 
     def __init__(self, database: UserDatabase) -> None:
@@ -32,10 +35,11 @@ class Matrices:
         *,
         pilot: int | None = None,
         follows: types.FollowedDocuments | None = None,
+        index_id: uuid.UUID | None = None,
     ) -> types.Matrix:
         """Add an empty matrix."""
         values = {"fields": _to_json(fields), "lineage_ids": [*lineage_ids], "pilot": pilot, "follows": _json(follows)}
-        return self._write("create", uuid.uuid4(), name=name, **values)
+        return self._write("create", uuid.uuid4(), name=name, index_id=index_id, **values)
 
     def list(self) -> builtins.list[types.Matrix]:
         """Return all matrices, the latest first."""
@@ -45,9 +49,18 @@ class Matrices:
         """Return a matrix. Raises NotFoundError."""
         return types.Matrix(**_matrix(self._queries.get("get", _unknown(matrix_id), id=matrix_id)))
 
-    def set_job(self, matrix_id: uuid.UUID, job_id: uuid.UUID) -> types.Matrix:
-        """Save the job that fills a matrix. Raises NotFoundError."""
-        return self._write("set_job", matrix_id, job_id=job_id)
+    def start_job(self, matrix_id: uuid.UUID, index_name: str, cells: int) -> types.Job:
+        """Add a job of the matrix's owner that fills it; `cells` is its weight. Raises NotFoundError."""
+        place = {"id": matrix_id, "job_id": uuid.uuid4()}
+        request = Jsonb({"matrix_id": str(matrix_id), "cells": cells})
+        with self._database.transaction() as connection:
+            row = self._queries.run(connection, "set_job", **place).fetchone()
+            if row is None:
+                raise _unknown(matrix_id)
+            added = self._queries.run(connection, "add_job", **place, index_name=index_name, request=request)
+            job = to_job(added.fetchall()[0])
+            self._audit(connection, "matrix.fill", row)
+        return job
 
     def set_pilot(self, matrix_id: uuid.UUID, pilot: int | None) -> types.Matrix:
         """Save how many of the first documents are filled, None for all. Raises NotFoundError."""
@@ -62,12 +75,14 @@ class Matrices:
         lineage_ids: Sequence[uuid.UUID] | None = None,
         follows: types.FollowedDocuments | None = None,
         sets_follows: bool = False,
+        index_id: uuid.UUID | None = None,
+        sets_index: bool = False,
         seen_at: dt.datetime | None = None,
     ) -> types.Matrix:
         """Change what is given; the cells of removed fields and documents are deleted.
 
         Cells of fields that mean something else now become out of date. `follows` is changed, also to None, only with
-        `sets_follows`.
+        `sets_follows`, and `index_id` only with `sets_index`.
 
         Raises:
             errors.NotFoundError: there is no such matrix.
@@ -93,6 +108,8 @@ class Matrices:
                 lineage_ids=None if lineage_ids is None else [*lineage_ids],
                 follows=_json(follows),
                 sets_follows=sets_follows,
+                index_id=index_id,
+                sets_index=sets_index,
             ).fetchone()
             if changed:
                 self._queries.run(connection, "outdate", id=matrix_id, field_ids=changed)
@@ -202,8 +219,9 @@ class Matrices:
         """
         place = {"id": matrix_id, "lineage_id": lineage_id, "field_id": field_id}
         with self._database.transaction() as connection:
+            matrix = self._queries.run(connection, "get", id=matrix_id).fetchone()
             row = self._queries.run(connection, "lock_cell", **place).fetchone()
-            if row is None:
+            if matrix is None or row is None:
                 raise _unknown(matrix_id)
             before = types.SavedCell(**row)
             if (before.review and before.review.reviewed_at) != seen_at:
@@ -214,22 +232,36 @@ class Matrices:
                 raise errors.ConflictError(
                     N_("The value was read again from the document meanwhile. Look at it again, then decide.")
                 )
-            self._queries.run(connection, "review", **place, review=_json(review))
+            if self._queries.run(connection, "review", **place, review=_json(review)).fetchone() is None:
+                raise _unknown(matrix_id)
+            field = next((one["name"] for one in matrix["fields"] if one["id"] == str(field_id)), "")
+            told = {"document_id": str(before.cell.document_id), "field": field, "decision": review and review.state}
+            self._audit(connection, "matrix.review", matrix, told)
         return before.model_copy(update={"review": review})
 
     def templates(self) -> builtins.list[types.FieldTemplate]:
         """Return the saved lists of fields, by name."""
         return [_to_template(row) for row in self._queries.all("templates")]
 
-    def save_template(self, name: str, fields: Sequence[types.FieldDefinition]) -> types.FieldTemplate:
+    def save_template(
+        self, name: str, fields: Sequence[types.FieldDefinition], index_id: uuid.UUID | None = None
+    ) -> types.FieldTemplate:
         """Save a list of fields, replacing the one of that name."""
-        saved = [field.model_copy(update={"id": None}) for field in fields]
-        return _to_template(self._queries.write("save_template", name=name, fields=_to_json(saved))[0])
+        saved = _to_json([field.model_copy(update={"id": None}) for field in fields])
+        return _to_template(self._queries.write("save_template", name=name, fields=saved, index_id=index_id)[0])
 
     def delete_template(self, name: str) -> None:
         """Delete a saved list of fields. Raises NotFoundError."""
         unknown = errors.NotFoundError(N_("There is no template {name} of your own."), name=name)
         self._queries.change("delete_template", unknown, name=name)
+
+    def _audit(
+        self, connection: Connection, action: str, row: Row, details: Mapping[str, object] | None = None
+    ) -> None:
+        """Record who did something to a matrix that several people may work on."""
+        if row["index_id"] is not None:
+            subject = audit_log.Subject("matrix", str(row["id"]), row["name"])
+            audit_log.add_entry(self._database, connection, action, subject, details=details)
 
     def _write(self, query: str, matrix_id: uuid.UUID, **values: object) -> types.Matrix:
         return types.Matrix(**_matrix(self._queries.change(query, _unknown(matrix_id), id=matrix_id, **values)))
@@ -248,7 +280,7 @@ def _json(value: types.Model | None) -> Jsonb | None:
 
 
 def _to_template(row: Mapping[str, Any]) -> types.FieldTemplate:
-    return types.FieldTemplate(name=row["name"], title=row["name"], fields=row["fields"], is_own=True)
+    return types.FieldTemplate(title=row["name"], **row)
 
 
 def _unknown(matrix_id: uuid.UUID) -> errors.NotFoundError:

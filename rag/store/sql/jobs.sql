@@ -4,7 +4,7 @@ VALUES (:user_id, :id, :kind, :index_name, :request)
 RETURNING *;
 
 -- name: get
-SELECT * FROM jobs WHERE user_id = :user_id AND id = :job_id;
+SELECT * FROM jobs j WHERE j.user_id = :user_id AND j.id = :job_id AND {job_in_sight};
 
 -- name: list
 -- Without results, which may be long.
@@ -62,9 +62,9 @@ SELECT id FROM ended;
 -- name: end
 -- As failed or cancelled.
 WITH ended AS (
-    UPDATE jobs
+    UPDATE jobs j
     SET status = :status, error_code = :code, error = :message, retry_after = NULL, finished_at = now()
-    WHERE user_id = :user_id AND id = :job_id AND status IN ('queued', 'running')
+    WHERE j.user_id = :user_id AND j.id = :job_id AND j.status IN ('queued', 'running') AND {job_in_sight}
     RETURNING user_id, id
 ), gone AS (
     DELETE FROM job_steps s USING ended e WHERE s.user_id = :user_id AND s.job_id = e.id

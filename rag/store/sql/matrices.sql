@@ -1,19 +1,29 @@
+-- In a shared collection its matrices are read, filled and reviewed; other statements are their owner's.
+
 -- name: create
-INSERT INTO matrices (user_id, id, name, fields, lineage_ids, pilot, follows)
-VALUES (:user_id, :id, :name, :fields, :lineage_ids, :pilot, :follows)
+INSERT INTO matrices (user_id, id, name, fields, lineage_ids, pilot, follows, index_id)
+VALUES (:user_id, :id, :name, :fields, :lineage_ids, :pilot, :follows, :index_id)
 RETURNING *;
 
 -- name: list
-SELECT * FROM matrices WHERE user_id = :user_id ORDER BY created_at DESC, id;
+SELECT * FROM matrices WHERE user_id = :user_id AND is_within(index_id, :within) ORDER BY created_at DESC, id;
 
 -- name: get
-SELECT * FROM matrices WHERE user_id = :user_id AND id = :id;
+SELECT * FROM matrices WHERE user_id = :user_id AND id = :id AND is_within(index_id, :within);
 
 -- name: set_job
-UPDATE matrices SET job_id = :job_id WHERE user_id = :user_id AND id = :id RETURNING *;
+UPDATE matrices SET job_id = :job_id WHERE user_id = :user_id AND id = :id AND is_within(index_id, :within) RETURNING *;
+
+-- name: add_job
+-- After `set_job`, in the same transaction. It is a job of the owner's, whoever starts it.
+INSERT INTO jobs (user_id, id, kind, index_name, request)
+SELECT m.user_id, m.job_id, 'matrix', :index_name, :request
+FROM matrices m
+WHERE m.user_id = :user_id AND m.id = :id AND is_within(m.index_id, :within)
+RETURNING *;
 
 -- name: set_pilot
-UPDATE matrices SET pilot = :pilot WHERE user_id = :user_id AND id = :id RETURNING *;
+UPDATE matrices SET pilot = :pilot WHERE user_id = :user_id AND id = :id AND is_within(index_id, :within) RETURNING *;
 
 -- name: edit
 -- Values that are not given stay. The cells of removed fields and documents are deleted.
@@ -22,7 +32,8 @@ WITH edited AS (
     SET name = coalesce(:name::text, name), fields = coalesce(:fields::jsonb, fields),
         lineage_ids = coalesce(:lineage_ids::uuid[], lineage_ids),
         follows = CASE WHEN :sets_follows THEN :follows::jsonb ELSE follows END,
-        following_since = CASE WHEN :sets_follows THEN clock.at ELSE following_since END, edited_at = clock.at
+        following_since = CASE WHEN :sets_follows THEN clock.at ELSE following_since END,
+        index_id = CASE WHEN :sets_index THEN :index_id::uuid ELSE index_id END, edited_at = clock.at
     FROM (SELECT now() AS at) AS clock
     WHERE user_id = :user_id AND id = :id
     RETURNING matrices.*
@@ -54,13 +65,15 @@ RETURNING m.id;
 DELETE FROM matrices WHERE user_id = :user_id AND id = :id RETURNING id;
 
 -- name: lineages
-SELECT id, lineage_id FROM documents WHERE user_id = :user_id AND id = ANY (:document_ids::uuid[]);
+SELECT id, lineage_id FROM documents d
+WHERE user_id = :user_id AND id = ANY (:document_ids::uuid[]) AND in_sight(d.index_id, d.deleted_at, :within, :with_trash);
 
 -- name: documents
 -- The current version of each document.
 SELECT {document_columns}
 FROM documents d
-WHERE d.user_id = :user_id AND d.lineage_id = ANY (:lineage_ids::uuid[]) AND d.superseded_by IS NULL AND d.deleted_at IS NULL;
+WHERE d.user_id = :user_id AND d.lineage_id = ANY (:lineage_ids::uuid[]) AND d.superseded_by IS NULL AND d.deleted_at IS NULL
+  AND in_sight(d.index_id, d.deleted_at, :within, :with_trash);
 
 -- name: cells
 -- In brief without what the table does not show: boxes, other values, pages read, and the value of the content before.
@@ -68,8 +81,8 @@ SELECT CASE WHEN :in_brief THEN jsonb_set(cell - ARRAY['alternatives', 'pages_re
                                           jsonb_path_query_array(cell, '$.citations[0]') #- '{0,regions}')
             ELSE cell END AS cell,
        CASE WHEN NOT :in_brief THEN previous END AS previous, review, is_outdated
-FROM field_cells
-WHERE user_id = :user_id AND matrix_id = :id
+FROM field_cells c
+WHERE user_id = :user_id AND matrix_id = :id AND {cell_in_sight}
   AND (:lineage_ids::uuid[] IS NULL OR lineage_id = ANY (:lineage_ids::uuid[]))
   AND (:field_ids::uuid[] IS NULL OR field_id = ANY (:field_ids::uuid[]))
 ORDER BY lineage_id, field_id;
@@ -78,7 +91,8 @@ ORDER BY lineage_id, field_id;
 -- Cells of fields of which documents are compared, and cells with a value from before, without what is not compared.
 SELECT c.cell - omitted.keys AS cell, c.previous - omitted.keys AS previous, c.review - omitted.keys AS review, c.is_outdated
 FROM field_cells c CROSS JOIN (SELECT ARRAY['citations', 'alternatives', 'pages_read'] AS keys) AS omitted
-WHERE c.user_id = :user_id AND c.matrix_id = :id AND (c.field_id = ANY (:field_ids::uuid[]) OR c.previous IS NOT NULL);
+WHERE c.user_id = :user_id AND c.matrix_id = :id AND (c.field_id = ANY (:field_ids::uuid[]) OR c.previous IS NOT NULL)
+  AND {cell_in_sight};
 
 -- name: rows
 -- Of each document, how many fields are filled, up to date, and have a value, and which a person should look at, as
@@ -98,7 +112,7 @@ FROM (
         SELECT c.cell ->> 'state' AS state, coalesce((c.cell ->> 'confidence')::float8, 0) AS confidence,
                coalesce((c.review ->> 'reviewed_at')::timestamptz >= (c.cell ->> 'filled_at')::timestamptz, false) AS is_reviewed
     ) AS s
-    WHERE c.user_id = :user_id AND c.matrix_id = :id
+    WHERE c.user_id = :user_id AND c.matrix_id = :id AND {cell_in_sight}
 ) AS r
 GROUP BY r.lineage_id;
 
@@ -119,13 +133,16 @@ SET previous = CASE WHEN kept.sha256 <> excluded.sha256 THEN kept.cell ELSE kept
 RETURNING field_id;
 
 -- name: lock_cell
+-- Also in a shared collection, where `get` has found the matrix; the condition on it restricts nothing.
 SELECT cell, previous, review, is_outdated FROM field_cells
 WHERE user_id = :user_id AND matrix_id = :id AND lineage_id = :lineage_id AND field_id = :field_id
+  AND is_within(:within::uuid, :within)
 FOR NO KEY UPDATE;
 
 -- name: review
-UPDATE field_cells SET review = :review::jsonb
-WHERE user_id = :user_id AND matrix_id = :id AND lineage_id = :lineage_id AND field_id = :field_id;
+UPDATE field_cells c SET review = :review::jsonb
+WHERE user_id = :user_id AND matrix_id = :id AND lineage_id = :lineage_id AND field_id = :field_id AND {cell_in_sight}
+RETURNING field_id;
 
 -- name: keep_decisions
 -- Of documents that are to be deleted, while a version of each stays: a cell that a person decided about is emptied and
@@ -171,12 +188,16 @@ WHERE m.user_id = :user_id AND (:id::uuid IS NULL OR m.id = :id)
 ORDER BY m.created_at, m.id;
 
 -- name: templates
-SELECT name, fields FROM field_templates WHERE user_id = :user_id ORDER BY name;
+SELECT name, fields, index_id, :within::uuid IS NULL AS is_own
+FROM field_templates
+WHERE user_id = :user_id AND is_within(index_id, :within)
+ORDER BY name;
 
 -- name: save_template
-INSERT INTO field_templates (user_id, name, fields) VALUES (:user_id, :name, :fields)
-ON CONFLICT (user_id, name) DO UPDATE SET fields = excluded.fields, saved_at = excluded.saved_at
-RETURNING name, fields;
+INSERT INTO field_templates (user_id, name, fields, index_id) VALUES (:user_id, :name, :fields, :index_id)
+ON CONFLICT (user_id, name) DO UPDATE
+SET fields = excluded.fields, index_id = excluded.index_id, saved_at = excluded.saved_at
+RETURNING name, fields, index_id, true AS is_own;
 
 -- name: delete_template
 DELETE FROM field_templates WHERE user_id = :user_id AND name = :name RETURNING name;

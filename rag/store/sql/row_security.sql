@@ -80,7 +80,7 @@ BEGIN
         SELECT format('GRANT EXECUTE ON FUNCTION %s TO %I', f.signature, r.rolname)
         FROM pg_roles r, unnest(ARRAY[
             'add_chunk_table(int)', 'shared_with(text)', 'shared_collections(text)', 'shared_collection_of(text, uuid)',
-            'delete_annotations(text, uuid[])', 'answers_shown_to(text)', 'turns_shown_to(text, uuid)', 'colleagues(text, boolean)']) AS f (signature)
+            'shared_matrices(text)', 'delete_annotations(text, uuid[])', 'answers_shown_to(text)', 'turns_shown_to(text, uuid)', 'colleagues(text, boolean)']) AS f (signature)
         WHERE r.rolname = 'pagelight_app' AND NOT has_function_privilege(r.oid, to_regprocedure(f.signature), 'EXECUTE')
         UNION ALL
         -- Whole tables without text of users. The audit log has names of documents and chats, which admins see when

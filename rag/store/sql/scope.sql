@@ -55,6 +55,19 @@ d.deleted_at, d.vector_count, d.pictures_waiting, d.completeness, d.note, d.cont
 d.dated, d.given_title, d.given_author, d.given_date, d.subject, d.given_subject, d.tags, d.disabled, d.parts, d.stage_started_at,
 d.stage_started_with, d.retry_after
 
+-- name: cell_in_sight
+-- Whether the cell `c` is of a matrix and of a document that a statement may see. In a shared collection these are its own.
+(CAST(:within AS uuid) IS NULL OR EXISTS (
+    SELECT 1 FROM matrices m, documents d
+    WHERE m.user_id = :user_id AND m.id = c.matrix_id AND is_within(m.index_id, :within)
+      AND d.user_id = :user_id AND d.id = c.document_id AND in_sight(d.index_id, d.deleted_at, :within, :with_trash)))
+
+-- name: job_in_sight
+-- Whether a statement may see the job `j`. In a shared collection these are the ones that fill its matrices.
+(CAST(:within AS uuid) IS NULL OR j.kind = 'matrix' AND EXISTS (
+    SELECT 1 FROM matrices m
+    WHERE m.user_id = :user_id AND m.id::text = j.request ->> 'matrix_id' AND is_within(m.index_id, :within)))
+
 -- name: documents_listed
 -- The documents in a list. Of the versions of a document these are the current one and those that will replace it; in the
 -- trash, older ones only if they were deleted on their own. `search` is looked for in names, titles, authors and tags.

@@ -12,6 +12,12 @@ SELECT (s.collection).*, s.permission, s.owner_name
 FROM shared_collections(:user_id) s
 ORDER BY (s.collection).name, (s.collection).user_id;
 
+-- name: matrices
+-- Matrices of those collections, the latest first.
+SELECT (s.matrix).*, s.permission, s.owner_name
+FROM shared_matrices(:user_id) s
+ORDER BY (s.matrix).created_at DESC, (s.matrix).id;
+
 -- name: holding
 -- The shared collection that a document is in, trash included.
 SELECT shared_collection_of(:user_id, :document_id) AS index_id;

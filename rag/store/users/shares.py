@@ -87,6 +87,11 @@ class Shares:
             for row in self._queries.all("shared_with_me")
         ]
 
+    def matrices(self) -> builtins.list[types.ListedMatrix]:
+        """Return the matrices of the collections that others share with the user, the latest first."""
+        names, rows = types.ListedMatrix.model_fields, self._queries.all("matrices")
+        return [types.ListedMatrix(**{name: row[name] for name in names}) for row in rows]
+
     def holding(self, document_id: uuid.UUID) -> uuid.UUID:
         """Return the shared collection that a document is in. Raises NotFoundError if it is in none."""
         index_id: uuid.UUID | None = self._queries.value("holding", document_id=document_id)

@@ -296,7 +296,8 @@ class MatrixBody(types.Model):
 
     `rows` and `cells` are those of a page; `nextOffset` is where the next one begins, null at the end. Of the whole
     matrix, `toFill` is the number of empty or stale cells of documents that can be read, `toReview` that of cells that
-    a person should look at, `reviewedDocuments` that of documents without one.
+    a person should look at, `reviewedDocuments` that of documents without one. `permission` is the caller's, if another
+    user shares it.
     """
 
     matrix: types.Matrix
@@ -309,6 +310,7 @@ class MatrixBody(types.Model):
     to_review: int
     reviewed_documents: int
     job: types.Job | None
+    permission: types.SharePermission | None
 
     @classmethod
     def of(cls, filled: types.FilledMatrix, limit: int, offset: int) -> Self:

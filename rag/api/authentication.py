@@ -37,13 +37,15 @@ def _permitted(permission: types.Permission) -> Callable[[Request, Caller], Call
 
 
 def _engine_for(request: Request, engine: RAGEngine) -> RAGEngine:
-    """Return the engine of the document, chat or index in a request's URL: the sender's own, or of a shared collection.
+    """Return the engine of the document, matrix, chat or index in a request's URL: the sender's own, or a shared one.
 
     Raises:
-        errors.NotFoundError: the document or chat is neither the sender's nor shared with them.
+        errors.NotFoundError: the document, matrix or chat is neither the sender's nor shared with them.
     """
     if document_id := _as_id(request.path_params.get("document_id", "")):
         return engine.for_document(document_id)
+    if matrix_id := _as_id(request.path_params.get("matrix_id", "")):
+        return engine.for_matrix(matrix_id)
     if conversation_id := _as_id(request.path_params.get("conversation_id", "")):
         return engine.for_chat(conversation_id)
     return engine.for_index(request.query_params.get("indexName", types.DEFAULT_INDEX))

@@ -35,6 +35,7 @@ EVIDENCE = (
     (N_("State"), 14),
     (N_("Confidence"), 12),
     (N_("Review"), 18),
+    (N_("Reviewed by"), 18),
     (N_("Conflict"), 28),
     (N_("Quote"), 60),
     (N_("Page"), 8),
@@ -249,13 +250,16 @@ def _evidence(
     values += [(other, say(STATES["conflict"]), None, found.sha256) for other in found.alternatives]
     if review is not None and review.state == "corrected":
         values.insert(0, (review, say(REVIEWS["corrected"]), None, review.sha256))
+    decided = (
+        (say(REVIEWS[review.state]), review.reviewer or review.reviewed_by) if review is not None else (None, None)
+    )
     for value, state, confidence, sha256 in values:
         plain = None if value.value is None else _cell(field, value, language)
         for citation in value.citations or (None,):
             yield [
                 *(document.name, field.name, plain, value.unit, value.words, state),
                 Cell(confidence, "0%"),
-                say(REVIEWS[review.state]) if review is not None else None,
+                *decided,
                 say(cell.conflict) if cell.conflict else None,
                 *(_quoted(citation) if citation else [None] * 4),
                 page_ranges(found.pages_read) if value is told else None,
@@ -296,6 +300,8 @@ class ExportedField(types.FoundField):
     found: types.CellValue | None = Field(description="What was found before a person corrected or rejected it.")
     review: types.ReviewState | None
     reviewed_at: dt.datetime | None
+    reviewed_by: str | None = Field(description="The user's id.")
+    reviewer: str | None = Field(description="The user's name.")
     needs_review: bool
     conflict: str | None = Field(description="How it contradicts the document's former version, or other documents.")
     is_stale: bool = Field(description="Whether the document or the field has changed since it was found.")
@@ -318,6 +324,8 @@ class ExportedField(types.FoundField):
             found=None if is_found or found.value is None else types.CellValue(**_value_fields(found)),
             review=review and review.state,
             reviewed_at=review and review.reviewed_at,
+            reviewed_by=review and review.reviewed_by,
+            reviewer=review and review.reviewer,
             needs_review=cell.needs_review,
             conflict=cell.conflict,
             is_stale=cell.is_stale,

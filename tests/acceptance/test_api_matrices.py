@@ -116,6 +116,37 @@ def test_a_matrix_is_filled_reviewed_and_exported(engine: RAGEngine, web: httpx.
     assert web.get("/matrices").json() == []
 
 
+def test_a_matrix_is_shared_with_a_collection(engine: RAGEngine, web: httpx.Client, document_id: str) -> None:
+    request = {"documentIds": [document_id], "fields": [SHIPS], "indexName": "default"}
+    shared = web.post("/matrices", json={**request, "name": "Ours"}).json()
+    hidden = web.post("/matrices", json={**request, "name": "Mine", "indexName": None}).json()
+    web.put("/matrix-templates/ours", json={"fields": [SHIPS], "indexName": "default"})
+    worker.run(engine.installation, wait=False)
+    engine.sharing.share({"grantee": "ada", "permission": "write"})
+    with client(str(web.base_url), key_of(engine, "ada", "write")) as ada:
+        (listed,) = ada.get("/matrices").json()
+        assert (listed["id"], listed["userId"], listed["permission"]) == (shared["id"], "local", "write")
+        path = f"/matrices/{shared['id']}"
+        found = ada.get(path).json()
+        assert (found["permission"], found["rows"][0]["name"]) == ("write", "facts.pdf")
+        cell = cells_of(found)["Ships"]["cell"]
+        review = f"{path}/cells/{cell['lineageId']}/{cell['fieldId']}/review"
+        assert ada.put(review, json={"state": "accepted"}).json()["review"]["reviewedBy"] == "ada"
+        assert ada.post(f"{path}/fill").json()["userId"] == "local"
+        assert ada.post(f"{path}/cancel").json()["status"] == "cancelled"
+        assert b"4812" in ada.get(f"{path}/export", params={"format": "csv"}).content
+        assert error_of(ada.patch(path, json={"name": "Theirs"})) == (403, "forbidden")
+        assert error_of(ada.delete(path)) == (403, "forbidden")
+        for place in ("", "/export"):
+            assert error_of(ada.get(f"/matrices/{hidden['id']}{place}")) == (404, "not_found")
+        templates = ada.get("/matrix-templates", params={"indexName": "shared:default"}).json()
+        assert [one["name"] for one in templates if one["indexId"]] == ["ours"]
+        engine.sharing.unshare({"grantee": "ada"})
+        assert error_of(ada.put(review, json={"state": "rejected"})) == (404, "not_found")
+    assert cells_of(web.get(path).json())["Ships"]["review"]["reviewedBy"] == "ada"
+    assert web.get(path).json()["permission"] is None
+
+
 def test_a_pilot_fills_the_first_documents_until_all_are_asked_for(engine: RAGEngine, web: httpx.Client) -> None:
     ids = [str(add(engine, pdfs.plain([f"The harbour handled {n} ships in 2019."]), f"{n}.pdf")) for n in (11, 22)]
     made = web.post("/matrices", json={"name": "M", "documentIds": ids, "fields": [SHIPS], "pilot": 1}).json()

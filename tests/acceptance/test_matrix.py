@@ -16,6 +16,7 @@ from rag.ui import session
 from rag.ui.matrix.decisions import LAST, Decision
 from rag.ui.matrix.form import INITIAL_FIELDS, Initial
 from rag.ui.matrix.selection import CELL, PAGE_ROWS, Place, Seen
+from rag.ui.matrix.templates import SHARED
 from tests import pdfs
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -285,6 +286,61 @@ def test_a_decision_of_somebody_else_is_not_replaced(app: AppTest, engine: RAGEn
     press(app, "Reject")
     assert "Somebody else has reviewed this value meanwhile" in texts(app)
     assert review(engine, matrix, 0) == ("accepted", None)
+
+
+def test_a_colleagues_matrix_is_read_and_reviewed_as_far_as_it_is_shared(app: AppTest, engine: RAGEngine) -> None:
+    ada = engine.installation.for_user("ada")
+    document = add(ada, "theirs.pdf", LINES)
+    matrix = facts(ada, name="Harbours", index_name="default")
+    shares, index_id = ada._workspace.store.shares, ada.indexes.list()[0].id
+    shares.share(index_id, types.ShareRequest(grantee="local"), is_admin=True)
+    opened(app)
+    assert "Harbours · ada" in app.selectbox[0].options
+    select(app, document, matrix.fields[0])
+    assert {one.label for one in app.button if one.disabled} >= {"Accept", "Correct", "Reject"}
+    assert not {"Edit", "Delete the matrix", "Fill now"} & {one.label for one in app.button}
+
+    shares.share(index_id, types.ShareRequest(grantee="local", permission="write"), is_admin=True)
+    app.run()
+    press(app, "Accept")
+    assert review(ada, matrix, 0) == ("accepted", None)
+    assert not {"Edit", "Delete the matrix"} & {one.label for one in app.button}
+
+    cell = ada.matrices.get(matrix.id).at(document, matrix.fields[0])
+    assert cell
+    assert cell.review
+    assert cell.review.reviewed_by == "local"
+    request = {"state": "rejected", "seen_at": cell.review.reviewed_at}
+    ada.matrices.review(matrix.id, cell.cell.lineage_id, cell.cell.field_id, request)
+    select(app, document, matrix.fields[0])
+    assert "Rejected by ada on" in texts(app)
+
+    ada.sharing.unshare({"grantee": "local"})
+    opened(app)
+    assert "No matrix yet" in [heading.value for heading in app.subheader]
+
+
+def test_an_owner_shares_a_matrix_and_a_template_with_the_collection(app: AppTest, engine: RAGEngine) -> None:
+    engine.installation.accounts.see("ada")
+    opened(app)
+    press(app, "New matrix")
+    app.pills[0].set_value(0).run()
+    (share,) = [box for box in app.checkbox if box.label == "Share with the collection"]
+    share.check().run()
+    press(app, "Fill")
+    (made,) = engine.store.matrices.list()
+    assert made.index_id == engine.indexes.list()[0].id
+    press(app, "Edit")
+    (share,) = [box for box in app.checkbox if box.label == "Share with the collection"]
+    assert share.value
+    share.uncheck().run()
+    press(app, "Save")
+    assert engine.matrices.get(made.id).matrix.index_id is None
+    press(app, "Edit")
+    press(app, "Templates")
+    next(box for box in app.checkbox if box.key == SHARED).check()
+    press(app, "Save these fields")
+    assert engine.matrices.templates()[0].index_id == engine.indexes.list()[0].id
 
 
 def review(engine: RAGEngine, matrix: types.Matrix, number: int) -> tuple[str | None, types.FieldValue]:

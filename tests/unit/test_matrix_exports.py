@@ -173,8 +173,8 @@ def test_what_a_person_decided_counts() -> None:
     filled = make_matrix(
         [NORTH],
         fields,
-        make_cell(NORTH, fields[0], 4.0, review=reviewed("corrected", NORTH, 5.0, words="five")),
-        make_cell(NORTH, fields[1], 4.0, review=reviewed("rejected", NORTH)),
+        make_cell(NORTH, fields[0], 4.0, review=reviewed("corrected", NORTH, 5.0, words="five", reviewer="=Wanda")),
+        make_cell(NORTH, fields[1], 4.0, review=reviewed("rejected", NORTH, reviewed_by="bob")),
         make_cell(NORTH, fields[2], 4.0, confidence=0.1, review=reviewed("accepted", NORTH)),
     )
     sheet = workbook_of(filled)["Matrix"]
@@ -196,11 +196,11 @@ def test_what_a_person_decided_counts() -> None:
     assert row["fields"]["corrected"]["found"]["value"] == row["fields"]["rejected"]["found"]["value"] == 4.0
     assert row["fields"]["accepted"]["found"] is None
     evidence = [[cell.value for cell in row] for row in workbook_of(filled)["Evidence"]]
-    assert [(row[1], row[2], row[5], row[7]) for row in evidence[1:]] == [
-        ("corrected", 5, "corrected by hand", "corrected by hand"),
-        ("corrected", 4, "found", "corrected by hand"),
-        ("rejected", 4, "found", "rejected"),
-        ("accepted", 4, "found", "accepted"),
+    assert [(row[1], row[2], row[5], row[7], row[8]) for row in evidence[1:]] == [
+        ("corrected", 5, "corrected by hand", "corrected by hand", "=Wanda"),
+        ("corrected", 4, "found", "corrected by hand", "=Wanda"),
+        ("rejected", 4, "found", "rejected", "bob"),
+        ("accepted", 4, "found", "accepted", None),
     ]
 
 
@@ -239,9 +239,9 @@ def test_each_value_links_to_its_evidence() -> None:
     link = workbook["Matrix"]["B3"].hyperlink
     assert (link.location, link.tooltip, link.target) == ("'Evidence'!A3", "=south.pdf, p. iii", None)
     rows = [[cell.value for cell in row] for row in workbook["Evidence"].iter_rows(min_row=2)]
-    common = ["=south.pdf", sales.name, 8436, "million USD", "$ 8,436", "found", 0.95, None, None]
+    common = ["=south.pdf", sales.name, 8436, "million USD", "$ 8,436", "found", 0.95, None, None, None]
     assert rows == [
-        ["north.pdf", sales.name, None, None, "None", "not stated", 0.95, *[None] * 6, "1–3, 7", 1, "sha-1"],
+        ["north.pdf", sales.name, None, None, "None", "not stated", 0.95, *[None] * 7, "1–3, 7", 1, "sha-1"],
         [*common, "Net sales 8,436", 3, "iii", None, "1–3, 7", 1, "sha-2"],
         [*common, "in millions", 3, "iii", None, "1–3, 7", 1, "sha-2"],
     ]

@@ -336,7 +336,7 @@ def test_a_matrix_is_taken_along_in_the_language_of_the_page(german: None) -> No
     assert row[3].comment.text == "Nicht angegeben auf den gelesenen Seiten: 1–3"
     evidence = workbook["Belege"]
     assert [cell.value for cell in evidence[1]][:4] == ["Dokument", "Feld", "Wert", "Einheit"]
-    assert [cell.value for cell in evidence[2]][5:9] == ["veraltet", 0.5, None, "Weicht von den anderen ab"]
+    assert [cell.value for cell in evidence[2]][5:10] == ["veraltet", 0.5, None, None, "Weicht von den anderen ab"]
 
 
 def test_what_a_document_is_called_is_not_translated(german: None) -> None:

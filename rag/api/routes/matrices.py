@@ -48,7 +48,10 @@ def extract(request: Request, sender: Reader, body: ExtractBody, stop: ClientIsG
 
 @router.get("/matrix-templates")
 def list_matrix_templates(sender: Reader) -> tuple[types.FieldTemplate, ...]:
-    """List the templates: the caller's own lists of fields, then those for kinds of documents."""
+    """List the templates: the caller's own lists of fields, then those for kinds of documents.
+
+    With the `indexName` of a shared collection its owner's that are shared with it are in place of the caller's.
+    """
     return sender.engine.matrices.templates()
 
 
@@ -65,7 +68,7 @@ def get_matrix_template_schema(sender: Reader, name: Name) -> dict[str, Any]:
 
 
 @router.put("/matrix-templates/{name}")
-def save_matrix_template(sender: Writer, name: Name, body: types.RequestedFields) -> types.FieldTemplate:
+def save_matrix_template(sender: Writer, name: Name, body: types.TemplateRequest) -> types.FieldTemplate:
     """Save fields as one's own template: a list, a JSON Schema, or those of a matrix or another template."""
     return sender.engine.matrices.save_template(name, body)
 
@@ -92,9 +95,9 @@ def suggest_fields(request: Request, sender: Reader, document_id: uuid.UUID) -> 
 
 
 @router.get("/matrices")
-def list_matrices(sender: Reader) -> tuple[types.Matrix, ...]:
-    """List the caller's matrices without their cells, the latest first."""
-    return tuple(sender.engine.store.matrices.list())
+def list_matrices(sender: Reader) -> tuple[types.ListedMatrix, ...]:
+    """List the caller's matrices without their cells, the latest first, then those that others share."""
+    return tuple(sender.engine.matrices.list())
 
 
 @router.post("/matrices", status_code=201)

@@ -19,6 +19,7 @@ KINDS = {
     N_("Everything"): None,
     N_("Documents"): "document",
     N_("Shares"): "share",
+    N_("Matrices"): "matrix",
     N_("Keys"): "key",
     N_("Exports"): "export",
     N_("Logins"): "login",
@@ -32,6 +33,8 @@ ACTIONS = {
     "document.move": N_("Document moved"),
     "share.give": N_("Shared"),
     "share.withdraw": N_("No longer shared"),
+    "matrix.fill": N_("Matrix filled"),
+    "matrix.review": N_("Matrix value reviewed"),
     "key.create": N_("Key created"),
     "key.revoke": N_("Key revoked"),
     "export": N_("Exported"),
@@ -69,6 +72,8 @@ DETAILS = {
     "vectors": N_("with vectors"),
     "format": N_("format"),
     "answers": N_("answers"),
+    "field": N_("field"),
+    "decision": N_("decision"),
     "rows": N_("entries"),
     "before": N_("older than"),
 }
@@ -83,6 +88,9 @@ VALUES = {
     "admin": N_("administer"),
     "original": N_("original"),
     "marked": N_("marked"),
+    "accepted": N_("accepted"),
+    "corrected": N_("corrected by hand"),
+    "rejected": N_("rejected"),
 }
 FILE_COLUMNS = (
     *(N_("When (UTC)"), N_("Who"), N_("What"), N_("Object type"), N_("Object"), N_("Id"), N_("Owner"), N_("Interface")),

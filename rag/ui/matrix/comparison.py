@@ -8,10 +8,9 @@ import streamlit as st
 
 from rag import types
 from rag.answering import field_values
-from rag.ui import session
 from rag.ui.formatting import decimal, distinct, plural
 from rag.ui.language import _
-from rag.ui.matrix.selection import Place
+from rag.ui.matrix.selection import Place, engine_of
 from rag.ui.matrix.values import NUMERIC, value_text
 
 
@@ -28,7 +27,7 @@ def show_comparison(filled: types.FilledMatrix) -> None:
 
 def _values(filled: types.FilledMatrix, **part: Any) -> dict[Place, types.CellValue]:
     """Return the values of some documents or fields that count."""
-    cells = session.own_engine().matrices.with_cells(filled, **part).cells
+    cells = engine_of(filled.matrix.id).matrices.with_cells(filled, **part).cells
     return {Place(one.cell.lineage_id, one.cell.field_id): one.shown for one in cells if one.shown}
 
 

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from rag import errors, types
-from rag.ui import session
 from rag.ui.formatting import escape
-from rag.ui.matrix.selection import CELL, Place, Seen, Selected, select_next
+from rag.ui.matrix.selection import CELL, Place, Seen, Selected, engine_of, select_next
 from rag.ui.page_frame import error_boundary
 from rag.ui.translated_messages import translate_error
 
@@ -86,7 +85,7 @@ def decide(
 
     If the cell is not as it was `seen`, or the value is not of the field's type, that is said and nothing changes.
     """
-    matrix_id, matrices = filled.matrix.id, session.own_engine().matrices
+    matrix_id, matrices = filled.matrix.id, engine_of(filled.matrix.id).matrices
     request = {**(value or {}), "state": state, **seen._asdict()}
     with error_boundary():
         try:

@@ -89,8 +89,8 @@ def show_form() -> None:
         format_func=labels.__getitem__,
         key=f"matrix-documents-{opened}",
     )
-    request["document_ids"] = chosen
-    request["follows"] = _followed(filled, collection)
+    joining, shared_with = _followed(filled, collection), _shared_with(filled, collection)
+    request |= {"document_ids": chosen, "follows": joining, "index_name": shared_with}
     template = None
     if filled is None:
         template = _template_choice()
@@ -170,10 +170,24 @@ def _followed(filled: types.FilledMatrix | None, collection: str) -> dict[str, A
     return {"index_name": index_name, "tags": chosen}
 
 
+def _shared_with(filled: types.FilledMatrix | None, collection: str) -> str | None:
+    """Show whether the matrix is shared with a collection, and return that."""
+    before = filled.matrix.index_id if filled else None
+    if before is None and not session.has_team():
+        return None
+    help_ = _("Who may read the collection sees the matrix; who may write fills and reviews it.")
+    key = f"matrix-shared-{st.session_state[OPEN]}"
+    is_shared = st.checkbox(_("Share with the collection"), before is not None, key=key, help=help_)
+    present = before or (filled.documents[0].index_id if filled and filled.documents else None)
+    return str(present or collection) if is_shared else None
+
+
 def _template_choice() -> types.FieldTemplate | None:
     """Show the templates and return the one that is chosen."""
-    templates = session.own_engine().matrices.templates()
-    titles = [template.title if template.is_own else _(template.title) for template in templates]
+    templates = [*session.own_engine().matrices.templates()]
+    if session.engine().is_shared:
+        templates += [one for one in session.engine().matrices.templates() if one.index_id]
+    titles = [one.title if one.is_own or one.index_id else _(one.title) for one in templates]
     number = st.pills(
         _("Templates"),
         range(len(templates)),
@@ -255,6 +269,7 @@ def _changes(
         "name": before.matrix.name,
         "document_ids": ids,
         "follows": follows and {"index_name": str(follows.index_id), "tags": [*follows.tags]},
+        "index_name": before.matrix.index_id and str(before.matrix.index_id),
     }
     changes = {key: value for key, value in request.items() if key not in old or value != old[key]}
     if "document_ids" in changes:

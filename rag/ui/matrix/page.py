@@ -7,7 +7,6 @@ from collections.abc import Callable
 import streamlit as st
 
 from rag import types
-from rag.ui import session
 from rag.ui.components import download_button, resizable_columns
 from rag.ui.formatting import distinct
 from rag.ui.language import N_, _, current_language, use_language
@@ -23,6 +22,7 @@ from rag.ui.matrix.selection import (
     Selected,
     Window,
     chosen_matrix,
+    engine_of,
     selected_cell,
     visible_rows,
 )
@@ -51,7 +51,7 @@ def show() -> None:
         return
     window, selected = visible_rows(filled), None
     if st.session_state.get("matrix-view", TABLE) == TABLE:
-        filled = session.own_engine().matrices.with_cells(filled, documents=window.documents, in_brief=True)
+        filled = engine_of(filled.matrix.id).matrices.with_cells(filled, documents=window.documents, in_brief=True)
         selected = selected_cell(filled)
     # Always two columns, so that the table stays in place.
     left, right = st.columns([6, 5] if selected else [99, 1], gap="medium")
@@ -113,9 +113,11 @@ def _choice(names: dict[uuid.UUID, str], matrix: types.Matrix) -> None:
 
 
 def _actions(filled: types.FilledMatrix) -> None:
-    matrix, matrices = filled.matrix, session.own_engine().matrices
+    matrix, is_own = filled.matrix, filled.permission is None
+    matrices = engine_of(matrix.id).matrices
     with st.container(horizontal=True):
-        st.button(_("Edit"), icon=":material/edit:", on_click=form.open_form, args=(matrix.id,))
+        if is_own:
+            st.button(_("Edit"), icon=":material/edit:", on_click=form.open_form, args=(matrix.id,))
         for format_name, label in FILES.items():
             export = functools.partial(matrices.export, matrix.id, format_name)
             _download(matrix.id, label, export, f"{matrix.name}.{format_name}", types.MATRIX_FILES[format_name])
@@ -124,9 +126,10 @@ def _actions(filled: types.FilledMatrix) -> None:
         _download(
             matrix.id, _("Marked copies"), copies, f"{matrix.name}.zip", "application/zip", is_disabled=not is_found
         )
-        with st.popover(_("Delete"), icon=":material/delete:"):
-            st.text(_("The values and their reviews will be deleted. The documents stay."))
-            st.button(_("Delete the matrix"), type="primary", on_click=_delete, args=(matrix.id,))
+        if is_own:
+            with st.popover(_("Delete"), icon=":material/delete:"):
+                st.text(_("The values and their reviews will be deleted. The documents stay."))
+                st.button(_("Delete the matrix"), type="primary", on_click=_delete, args=(matrix.id,))
 
 
 def _download(
@@ -145,5 +148,5 @@ def _download(
 
 def _delete(matrix_id: uuid.UUID) -> None:
     with error_boundary():
-        session.own_engine().matrices.delete(matrix_id)
+        engine_of(matrix_id).matrices.delete(matrix_id)
     st.session_state.pop(MATRIX, None)

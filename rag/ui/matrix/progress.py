@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import streamlit as st
 
 from rag import types
-from rag.ui import session
 from rag.ui.formatting import decimal, escape, n_documents, plural
 from rag.ui.language import _
+from rag.ui.matrix.selection import engine_of
 from rag.ui.page_frame import error_boundary
 from rag.ui.translated_messages import translate_message
 
@@ -39,8 +39,8 @@ def show_progress(filled: types.FilledMatrix) -> None:
                     "{count} values are missing or out of date.",
                 )
             )
-            if st.button(_("Fill now"), icon=":material/refresh:", type="primary"):
-                session.own_engine().matrices.fill(filled.matrix.id)
+            if filled.may_write and st.button(_("Fill now"), icon=":material/refresh:", type="primary"):
+                engine_of(filled.matrix.id).matrices.fill(filled.matrix.id)
                 st.rerun()
     if len(pilot) < len(filled.documents):
         _pilot(filled, len(pilot))
@@ -61,7 +61,8 @@ def review_progress(filled: types.FilledMatrix) -> str:
 def _job(matrix_id: uuid.UUID, shown: int) -> None:
     """Show the job's progress; rerun the page for new values."""
     with error_boundary():
-        matrices = session.own_engine().matrices
+        engine = engine_of(matrix_id)
+        matrices = engine.matrices
         job = matrices.job(matrix_id)
         if job is None or job.finished_at is not None:
             st.rerun()
@@ -70,7 +71,7 @@ def _job(matrix_id: uuid.UUID, shown: int) -> None:
         text = _("{done} of {values}", done=decimal(done), values=values) if total else _("Waiting …")
         with st.container(horizontal=True, vertical_alignment="center"):
             st.progress(done / max(total, 1), text=text)
-            if st.button(_("Cancel"), key=f"cancel-{job.id}", icon=":material/cancel:"):
+            if engine.may_write and st.button(_("Cancel"), key=f"cancel-{job.id}", icon=":material/cancel:"):
                 matrices.cancel(matrix_id)
                 st.rerun()
         if job.error:
@@ -82,7 +83,7 @@ def _job(matrix_id: uuid.UUID, shown: int) -> None:
 def _reading(matrix_id: uuid.UUID, lineage_ids: Sequence[uuid.UUID]) -> None:
     """Wait for documents, whose rows are filled when they have been read."""
     with error_boundary():
-        engine = session.own_engine()
+        engine = engine_of(matrix_id)
         job = engine.matrices.job(matrix_id)
         if job and job.finished_at is None:
             st.rerun()
@@ -113,8 +114,8 @@ def _pilot(filled: types.FilledMatrix, count: int) -> None:
     pilot_of = _("Pilot: {pilot} of {documents}.", pilot=decimal(count), documents=n_documents(len(filled.documents)))
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="matrix-pilot"):
         st.text(f"{pilot_of} {found} {_cost(filled)}".strip(), width="stretch")
-        if st.button(_("Fill all documents"), icon=":material/play_arrow:", type="primary"):
-            session.own_engine().matrices.fill(filled.matrix.id, {"pilot": None})
+        if filled.may_write and st.button(_("Fill all documents"), icon=":material/play_arrow:", type="primary"):
+            engine_of(filled.matrix.id).matrices.fill(filled.matrix.id, {"pilot": None})
             st.rerun()
 
 

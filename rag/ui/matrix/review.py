@@ -13,7 +13,7 @@ from rag.ui.formatting import escape, local_time, percent
 from rag.ui.language import N_, _
 from rag.ui.matrix import decisions
 from rag.ui.matrix.correction import show_correction
-from rag.ui.matrix.selection import Place, Selected
+from rag.ui.matrix.selection import Place, Selected, engine_of
 from rag.ui.matrix.values import REVIEWED, citation_page, value_text
 from rag.ui.page_frame import error_boundary
 from rag.ui.translated_messages import translate_message
@@ -35,6 +35,11 @@ DECIDED = {
     "accepted": N_("Accepted on {time}."),
     "corrected": N_("Corrected on {time}."),
     "rejected": N_("Rejected on {time}."),
+}
+DECIDED_BY = {
+    "accepted": N_("Accepted by {name} on {time}."),
+    "corrected": N_("Corrected by {name} on {time}."),
+    "rejected": N_("Rejected by {name} on {time}."),
 }
 
 
@@ -64,7 +69,7 @@ def show_review(filled: types.FilledMatrix, selected: Selected) -> None:
             decisions.show_notice(filled.matrix.id, selected.place)
             _buttons(filled, selected)
     with st.container(key="matrix-viewer"):
-        _viewer(selected, citations)
+        _viewer(filled, selected, citations)
 
 
 def _values(selected: Selected) -> list[types.CellValue]:
@@ -89,7 +94,7 @@ def _finding(filled: types.FilledMatrix, selected: Selected) -> None:
         sign, _meaning = REVIEWED[review.state]
         if review.state == "corrected":
             st.text(value_text(selected.field, review))
-        st.caption(f"{sign} {_(DECIDED[review.state], time=local_time(review.reviewed_at))}")
+        st.caption(f"{sign} {_decided(review)}")
         if review.sha256 != cell.sha256:
             st.info(_("The document has changed since. Please look at it again."), icon=":material/history:")
     if cell.state == "not_stated":
@@ -108,7 +113,8 @@ def _finding(filled: types.FilledMatrix, selected: Selected) -> None:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.text(f"≠ {value_text(selected.field, other)}", width="stretch")
                 take = functools.partial(_take, filled, selected, other)
-                st.button(_("Take this one"), key=f"matrix-take-{number}", on_click=take)
+                if filled.may_write:
+                    st.button(_("Take this one"), key=f"matrix-take-{number}", on_click=take)
     if shown.conflict:
         st.warning(escape(translate_message(shown.conflict)), icon=":material/difference:")
     if shown.is_missing and review is None:
@@ -131,6 +137,14 @@ def _value(field: types.FieldDefinition, value: types.FoundField) -> None:
         st.caption(_(said, words=escape(value.words)))
 
 
+def _decided(review: types.CellReview) -> str:
+    """Say what was decided and when, and by whom if that was somebody else."""
+    time = local_time(review.reviewed_at)
+    if review.reviewed_by in (None, session.own_engine().user_id):
+        return _(DECIDED[review.state], time=time)
+    return _(DECIDED_BY[review.state], name=escape(review.reviewer or review.reviewed_by or ""), time=time)
+
+
 def _confidence(cell: types.FoundField) -> str:
     """Say how sure a value is, what that means, and whether its quote proves it."""
     told = percent(cell.confidence or 0.0)
@@ -151,22 +165,25 @@ def _take(filled: types.FilledMatrix, selected: Selected, value: types.CellValue
 
 
 def _buttons(filled: types.FilledMatrix, selected: Selected) -> None:
-    """Show the buttons with their keys in the help; a failed cell cannot be accepted."""
+    """Show the buttons with their keys in the help; a failed cell cannot be accepted, and readers decide nothing."""
     shown = selected.shown
+    may_not = shown is None or not filled.may_write
     act = functools.partial(decisions.act, filled, selected.place, seen=selected.seen)
     state = shown.review.state if shown and shown.review else None
+    if not filled.may_write:
+        st.caption(_("This collection is shared with you for reading only."))
     with st.container(horizontal=True, key="matrix-decide", vertical_alignment="center"):
         _button(
             _("Accept"),
             "a",
             "check",
             lambda: act("accept"),
-            disabled=not selected.can_be_accepted or state == "accepted",
+            disabled=may_not or not selected.can_be_accepted or state == "accepted",
         )
-        _button(_("Correct"), "c", "edit", lambda: act("correct"), disabled=shown is None)
-        _button(_("Reject"), "r", "close", lambda: act("reject"), disabled=shown is None or state == "rejected")
+        _button(_("Correct"), "c", "edit", lambda: act("correct"), disabled=may_not)
+        _button(_("Reject"), "r", "close", lambda: act("reject"), disabled=may_not or state == "rejected")
         if state:
-            _button(_("Take back"), "u", "undo", lambda: act("undo"))
+            _button(_("Take back"), "u", "undo", lambda: act("undo"), disabled=may_not)
         st.space("stretch")
         _button(_("Previous"), "k", "arrow_upward", lambda: decisions.move(filled, -1), disabled=not filled.to_review)
         _button(_("Next"), "j", "arrow_downward", lambda: decisions.move(filled, 1), disabled=not filled.to_review)
@@ -207,11 +224,11 @@ def _quotes(selected: Selected, citations: Sequence[types.CellCitation]) -> None
             st.button(label, key=f"matrix-quote-{number}", type="tertiary", on_click=activate)
 
 
-def _viewer(selected: Selected, citations: Sequence[types.CellCitation]) -> None:
+def _viewer(filled: types.FilledMatrix, selected: Selected, citations: Sequence[types.CellCitation]) -> None:
     """Show the version of the document that the cell was filled from, with its quotes, the active one highlighted."""
     cell = selected.shown.cell if selected.shown else None
     try:
-        document = session.own_engine().documents.get(cell.document_id if cell else selected.document.id)
+        document = engine_of(filled.matrix.id).documents.get(cell.document_id if cell else selected.document.id)
     except errors.NotFoundError as error:
         show_purged(selected.document.name, error)
         return
@@ -235,5 +252,5 @@ def _viewer(selected: Selected, citations: Sequence[types.CellCitation]) -> None
         page_number=citations[chosen.number].page_number if citations else first_read,
         key="matrix-viewer-pdf",
         on_pick=pick,
-        on_take=functools.partial(decisions.take_words, selected, document),
+        on_take=functools.partial(decisions.take_words, selected, document) if filled.may_write else None,
     )

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from rag import errors, types
+from rag.engine import RAGEngine
 from rag.ui import session
 
 MATRIX = "matrix-chosen"
@@ -67,10 +68,20 @@ class Window(NamedTuple):
     total: int
 
 
+def engine_of(matrix_id: uuid.UUID) -> RAGEngine:
+    """Return the engine of a matrix of the user's own, or of a collection that is shared with them."""
+    return session.own_engine().for_matrix(matrix_id)
+
+
 def chosen_matrix() -> tuple[dict[uuid.UUID, str], types.FilledMatrix | None]:
-    """Return the names of the matrices by id, and the open one without cells: the latest unless one was chosen."""
-    matrices = session.own_engine().matrices
-    names = {matrix.id: matrix.name for matrix in session.own_engine().store.matrices.list()}
+    """Return the names of the user's matrices by id, and the open one without cells: the latest unless one was chosen.
+
+    After the user's own come those that others share, with their owners.
+    """
+    names = {
+        one.id: f"{one.name} · {one.owner_name or one.user_id}" if one.permission else one.name
+        for one in session.own_engine().matrices.list()
+    }
     chosen = st.session_state.get(MATRIX)
     if chosen not in names:
         chosen = next(iter(names), None)
@@ -78,7 +89,7 @@ def chosen_matrix() -> tuple[dict[uuid.UUID, str], types.FilledMatrix | None]:
         return names, None
     st.session_state[MATRIX] = chosen
     try:
-        return names, matrices.progress(chosen)
+        return names, engine_of(chosen).matrices.progress(chosen)
     except errors.NotFoundError:  # deleted a moment ago, in another window
         return names, None
 
@@ -107,7 +118,7 @@ def selected_cell(filled: types.FilledMatrix) -> Selected | None:
     field = next((one for one in filled.matrix.fields if place and one.id == place.field_id), None)
     if document is None or field is None:
         return None
-    whole = session.own_engine().matrices.with_cells(filled, documents=[document], fields=[field])
+    whole = engine_of(filled.matrix.id).matrices.with_cells(filled, documents=[document], fields=[field])
     cell = Selected(document, field, whole.at(document, field))
     return cell if cell.shown or document.page_count else None
 

@@ -16,6 +16,8 @@ from rag.ui.page_frame import dialog, error_boundary
 MAX_SCHEMA_MB = 1
 NAME = "matrix-template-name"
 """Session key of the name of a template to save."""
+SHARED = "matrix-template-shared"
+"""Session key of whether it is shared with the open collection."""
 
 
 @dialog("Templates")
@@ -29,10 +31,14 @@ def edit_templates(
     @error_boundary()
     def save() -> None:
         title = str(st.session_state[NAME]).strip() or _("Fields")
-        matrices.save_template(title, {"fields": [field.model_dump() for field in fields]})
+        index_name = session.collection() if st.session_state.get(SHARED) else None
+        request = {"fields": [field.model_dump() for field in fields], "index_name": index_name}
+        matrices.save_template(title, request)
 
     with st.form("matrix-template-form", border=False):
         name = st.text_input(_("Name of the template"), placeholder=_("Loan agreements"), key=NAME)
+        if session.has_team() and not session.engine().is_shared:
+            st.checkbox(_("Share with the collection"), key=SHARED)
         label, icon = _("Save these fields"), ":material/bookmark_add:"
         if st.form_submit_button(label, icon=icon, disabled=not fields, on_click=save):
             st.rerun()

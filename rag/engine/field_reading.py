@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 from rag import errors, providers, retrieval, types, vocabulary
 from rag.answering.extraction import answer_fit
 from rag.answering.fields.answered_question import is_question, read_answered
+from rag.answering.fields.asked_field import query_of
 from rag.answering.fields.checked_values import check_fields, joined_records, pages_of
 from rag.answering.fields.document_units import DocumentUnits
 from rag.answering.fields.model_reply import MAX_FIELDS, OUTPUT_TOKENS, REPLY_SCHEMA, field_messages, read_reply
 from rag.answering.fields.quoted_values import FoundFor, Tools, read_listed, read_quoted
-from rag.answering.fields.value_candidates import Judges, query_of
+from rag.answering.fields.value_candidates import Judges
 from rag.answering.generation.context import build_context, hit_tokens
 from rag.answering.generation.model_answer import Ending, Writer
 from rag.answering.verification.grounding import Grounder

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from rag import errors, types
 from rag.answering.fields.defined_terms import defined_terms
+from rag.answering.fields.text_spans import letters_and_digits
 from rag.answering.passages.labelled_values import labelled_values
 from rag.answering.passages.quotable_units import Placed, Unit, placed_lines, split_passage, trim_line
 from rag.answering.passages.statements import display_text, quoted_row, words_at
@@ -82,8 +83,7 @@ class DocumentUnits:
     def terms(self) -> frozenset[str]:
         """What the document calls somebody or something, letters and digits only."""
         terms = (term.term for unit in self.units for term in defined_terms(unit.text))
-        names = ("".join(filter(str.isalnum, term.casefold())) for term in terms)
-        return frozenset(name.removeprefix("the") for name in names)
+        return frozenset(letters_and_digits(term).removeprefix("the") for term in terms)
 
     @functools.cached_property
     def tables(self) -> list[TypedTable]:

@@ -11,6 +11,7 @@ from rag import types
 from rag.answering.field_values import normalised, parse_unit
 from rag.answering.fields.defined_terms import defined_terms, name_before
 from rag.answering.fields.document_units import DocumentUnits
+from rag.answering.fields.text_spans import letters_and_digits
 from rag.answering.passages.persons import SIGNING, begins_abstract, byline, is_institution, signatures
 from rag.answering.passages.quotable_units import Unit, placed_lines, trim_line
 from rag.answering.tables.data_tables import TypedTable
@@ -55,7 +56,7 @@ def read_records(field: types.FieldDefinition, document: DocumentUnits) -> list[
     fitting = [[read for kinds, read in _READINGS if asked & kinds] for asked in (name, instruction)]
     for read in fitting[0] or fitting[1]:
         if found := read(field, document):
-            first = {_plain(str(one.values[field.columns[0].name])): one for one in reversed(found)}
+            first = {letters_and_digits(str(one.values[field.columns[0].name])): one for one in reversed(found)}
             return [one for one in found if any(one is other for other in first.values())]
     return _rows(field, document)
 
@@ -77,10 +78,6 @@ _OFFICES, _FIRMS, _CALLED = (
     )
 )
 """Words in the names of columns for what a person is, for whom, and what a party is called."""
-
-
-def _plain(text: str) -> str:
-    return "".join(filter(str.isalnum, text.casefold()))
 
 
 # --- labelled lines ---
@@ -138,7 +135,9 @@ def _signed(field: types.FieldDefinition, document: DocumentUnits) -> list[Found
                 if len(name) > MAX_VALUE_CHARS:
                     continue
                 values = {field.columns[0].name: name}
-                told = next((line.strip() for line in below if _plain(line) != _plain(name)), "")
+                told = next(
+                    (line.strip() for line in below if letters_and_digits(line) != letters_and_digits(name)), ""
+                )
                 if told and office and len(names) == 1:
                     values[office] = _TITLE_LABEL.sub("", told)
                 if unit.section and party and not place:

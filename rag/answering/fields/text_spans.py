@@ -91,3 +91,8 @@ def _kinds(text: str) -> frozenset[str]:
         elif part not in "&,.":
             found.add(part)
     return frozenset(found)
+
+
+def letters_and_digits(text: str) -> str:
+    """Return the letters and digits of `text` in lower case, by which names are compared."""
+    return "".join(filter(str.isalnum, text.casefold()))

@@ -6,7 +6,7 @@ weights per kind of field drawn to common ones, fitted to 47 documents of seven 
 
 from collections.abc import Mapping
 
-from rag.answering.fields.value_candidates import Features
+from rag.answering.fields.value_features import Features
 from rag.types import FieldType
 
 _AMOUNT = Features(

@@ -32,6 +32,9 @@ PASSAGES = 12
 ROUNDS = 2
 """How often pages are searched and read for fields that those read so far do not state."""
 
+MAX_SPLITS = 3
+"""How often what a reply was too short for is asked for in two parts."""
+
 UNREADABLE_REPLY = N_("{model} gave no reply that can be read as values. Fill again, or choose another model.")
 
 Read = Iterator[tuple[types.FieldDefinition, types.FoundField]]
@@ -100,9 +103,8 @@ class FieldReader:
             chosen = pages if is_whole else self._find_pages(document, open_fields, pages, budget, read_pages)
             if not (open_fields and chosen):
                 break
-            pause()
             read_pages.update(pages_of(chosen))
-            for place, one in zip(places, self._read_pages(llm, open_fields, chosen), strict=True):
+            for place, one in zip(places, self._read_pages(llm, open_fields, chosen, pause), strict=True):
                 found[place] = one.model_copy(update={"pages_read": tuple(sorted(read_pages))})
         return [*zip(fields, found, strict=True)]
 
@@ -134,19 +136,26 @@ class FieldReader:
         return [chosen[number] for number in sorted(chosen)]
 
     def _read_pages(
-        self, llm: "LLM", fields: Sequence[types.FieldDefinition], pages: Sequence[types.Hit]
+        self,
+        llm: "LLM",
+        fields: Sequence[types.FieldDefinition],
+        pages: Sequence[types.Hit],
+        pause: Callable[[], None],
+        splits: int = MAX_SPLITS,
     ) -> list[types.FoundField]:
         """Read fields from pages; what a cut-off reply leaves open is asked for again, a list by half the pages."""
+        pause()
         found, hint = self._ask(llm, fields, pages)
-        if hint and len(fields) > 1:
-            left = [place for place, one in enumerate(found) if one is None]
-            for part in filter(None, (left[:1], left[1:])):  # the first is the longest of them, or far behind
-                again = self._read_pages(llm, [fields[place] for place in part], pages)
-                for place, one in zip(part, again, strict=True):
-                    found[place] = one
-        elif hint and fields[0].type == "records" and len(pages) > 1:
-            halves = pages[: len(pages) // 2], pages[len(pages) // 2 :]
-            return [joined_records([self._read_pages(llm, fields, half)[0] for half in halves])]
+        left = [place for place, one in enumerate(found) if one is None]
+        if hint and left and splits:
+            if len(fields) > 1:
+                for part in filter(None, (left[:1], left[1:])):  # the first may be a list that fills a reply alone
+                    again = self._read_pages(llm, [fields[place] for place in part], pages, pause, splits - 1)
+                    for place, one in zip(part, again, strict=True):
+                        found[place] = one
+            elif fields[0].type == "records" and len(pages) > 1:
+                halves = pages[: len(pages) // 2], pages[len(pages) // 2 :]
+                return [joined_records([self._read_pages(llm, fields, half, pause, splits - 1)[0] for half in halves])]
         failed = types.FoundField(state="failed", reason=hint or UNREADABLE_REPLY.format(model=self.model))
         return [(one or failed).model_copy(update={"model": self.model}) for one in found]
 

@@ -15,6 +15,7 @@ from rag.answering.text.numbers import find_numbers, unsupported
         ("(see note 5, of 27) million", ["5", "27"]),
         ("no figures here", []),
         ("Rs.1,500 crore, approx.1,425 ft, $.50 and .5", ["1,500 crore", "1,425", ".50", ".5"]),
+        ("Sec.4.2, No.5, EUR.1,500 and EUR.50, per share.25", ["4.2", "5", "1,500", ".50", ".25"]),
         ("２０２２年 ٢٠٢١", ["２０２２", "٢٠٢١"]),
         ("10⁶ of 5²", ["10⁶", "5"]),
         ("812⁸ million, 12³ %", ["812 million", "12"]),

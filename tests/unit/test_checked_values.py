@@ -8,7 +8,7 @@ import pytest
 
 from rag import errors
 from rag.answering.fields.agreement import same_value
-from rag.answering.fields.checked_values import Quotes, check_fields, corrected_value
+from rag.answering.fields.checked_values import Quotes, check_fields, corrected_value, joined_records
 from rag.answering.fields.model_reply import UNTOLD, read_reply
 from rag.answering.verification.grounding import Grounder
 from rag.config import Config
@@ -311,3 +311,18 @@ def test_two_fields_of_one_name_are_refused() -> None:
     fields = [{"name": "Term", "type": "period"}, {"name": "Term", "type": "number"}]
     with pytest.raises(errors.ValidationError, match="same name"):
         MatrixRequest(name="m", fields=fields, follows={"index_name": "default"})
+
+
+def part(state: str, *names: str, confidence: float = 0.9) -> FoundField:
+    value = tuple({"name": name} for name in names) or None
+    return FoundField(state=state, value=value, words=", ".join(names), confidence=confidence)  # type: ignore[arg-type]
+
+
+def test_a_list_read_in_parts_is_one_no_surer_than_its_least_sure_part() -> None:
+    first, second, nothing = part("found", "a", "a"), part("found", "a", "b", confidence=0.6), part("not_stated")
+    whole = joined_records([first, nothing, second])
+    assert whole.value == ({"name": "a"}, {"name": "a"}, {"name": "b"})
+    assert (whole.state, whole.confidence) == ("found", 0.6)
+    assert joined_records([nothing, part("not_stated", confidence=0.7)]).confidence == 0.7
+    assert joined_records([nothing, nothing]).state == "not_stated"
+    assert joined_records([first, part("failed")]).state == "failed"

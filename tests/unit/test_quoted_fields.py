@@ -286,3 +286,21 @@ def test_the_form_of_the_example_tells_a_code_from_a_number() -> None:
     assert has_form("10.1186/1472-6963", "10.1000/xyz123")
     assert not has_form("1472", "10.1000/xyz123")
     assert likeness("Dahl LLP", "Smith LLP").form > likeness("Dahl", "Smith LLP").form
+
+
+def test_letters_that_are_the_same_in_one_sense_only_are_no_label() -> None:
+    document = units(["Name: Sven Aasen\nTİTLE: Director\nTitle: Skipper"])
+    assert records("Signatories", ("Name", "Title"), document) == [["Sven Aasen", "Skipper"]]
+
+
+@pytest.mark.parametrize(("name", "value"), [("Umsatz des Unternehmens", 500.0), ("Maximum price", 500.0)])
+def test_the_most_is_chosen_only_if_it_is_asked_for(name: str, value: float) -> None:
+    field = FieldDefinition(name=name, type="money", unit="million EUR")
+    told = f"{name}: EUR 500 million in all, of which EUR 20 million in Norway."
+    assert read(field, units([told])).value == value
+
+
+def test_a_party_is_found_by_what_it_is_called() -> None:
+    told = ["This agreement is made by Norland Quarries Inc. (“Seller”).", "The Seller sells to Sven Aasen (the “Buyer”)."]
+    asked = FieldDefinition(name="Seller", instruction="Who sells")
+    assert read(asked, units(told)).value == "Norland Quarries Inc"

@@ -76,15 +76,18 @@ def check_fields(
 
 
 def joined_records(parts: Sequence[types.FoundField]) -> types.FoundField:
-    """Return a list of records that was read in parts as one, each record once, as sure as the least sure part."""
-    unread = [part for part in parts if part.state == "failed"]
-    stated = unread or [part for part in parts if part.state != "not_stated"] or [*parts]
-    first, *others = stated
-    if unread or not others:
+    """Return a list of records that was read in parts as one: no surer than its least sure part, failed if one is.
+
+    A record that a later part repeats counts once.
+    """
+    stated = [part for part in parts if part.state != "not_stated"] or [*parts]
+    first = min(stated, key=lambda part: (part.state != "failed", part.confidence or 0.0))
+    if first.state in ("failed", "not_stated") or len(stated) == 1:
         return first
-    records = [*_records(first)]
-    for part in others:
-        records += [record for record in _records(part) if record not in records]
+    records: list[types.Record] = []
+    for part in stated:
+        before = [*records]
+        records += [one for one in part.value if one not in before] if isinstance(part.value, tuple) else []
     verdicts = [part.verdict for part in stated]
     return first.model_copy(
         update={
@@ -97,10 +100,6 @@ def joined_records(parts: Sequence[types.FoundField]) -> types.FoundField:
             "confidence": min(part.confidence or 0.0 for part in stated),
         }
     )
-
-
-def _records(part: types.FoundField) -> tuple[types.Record, ...]:
-    return part.value if isinstance(part.value, tuple) else ()
 
 
 def _check(

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from rag import errors, types
 from rag.answering.fields.defined_terms import defined_terms
-from rag.answering.fields.text_spans import letters_and_digits
+from rag.answering.fields.text_spans import without_article
 from rag.answering.passages.labelled_values import labelled_values
 from rag.answering.passages.quotable_units import Placed, Unit, placed_lines, split_passage, trim_line
 from rag.answering.passages.statements import display_text, quoted_row, words_at
@@ -81,9 +81,9 @@ class DocumentUnits:
 
     @functools.cached_property
     def terms(self) -> frozenset[str]:
-        """What the document calls somebody or something, letters and digits only."""
+        """What the document calls somebody or something, by `without_article`."""
         terms = (term.term for unit in self.units for term in defined_terms(unit.text))
-        return frozenset(letters_and_digits(term).removeprefix("the") for term in terms)
+        return frozenset(map(without_article, terms))
 
     @functools.cached_property
     def tables(self) -> list[TypedTable]:

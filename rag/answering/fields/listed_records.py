@@ -86,6 +86,7 @@ _OFFICES, _FIRMS, _CALLED = (
 def _labelled(field: types.FieldDefinition, document: DocumentUnits) -> list[FoundRecord]:
     """Read lines such as "Name: Ada Holm", whose labels are those of the columns; forms stand side by side, too."""
     columns = [column.name for column in field.columns]
+    by_name = {name.casefold(): name for name in columns}
     label = re.compile(
         rf"(?<![^\W_])({'|'.join(map(re.escape, sorted(columns, key=len, reverse=True)))})\s*:", re.IGNORECASE
     )
@@ -97,7 +98,9 @@ def _labelled(field: types.FieldDefinition, document: DocumentUnits) -> list[Fou
                 continue
             places: Counter[str] = Counter()
             for match, after in zip(labels, [*labels[1:], None], strict=True):
-                name = next(one for one in columns if one.casefold() == match[1].casefold())
+                name = by_name.get(match[1].casefold())
+                if name is None:  # of letters that are the same in one sense only: "TİTLE"
+                    continue
                 end = after.start() if after else len(line.text)
                 value = re.split(r"\t|\s{3,}", line.text[match.end() : end].strip(" _\t"))[0].strip(" _.,")
                 unit = Unit(types.Span(offset + match.start(), offset + max(end, match.end())), types.BlockKind.TEXT)

@@ -96,3 +96,8 @@ def _kinds(text: str) -> frozenset[str]:
 def letters_and_digits(text: str) -> str:
     """Return the letters and digits of `text` in lower case, by which names are compared."""
     return "".join(filter(str.isalnum, text.casefold()))
+
+
+def without_article(name: str) -> str:
+    """Return the letters and digits of a name without its article."""
+    return letters_and_digits(re.sub(r"^(?:the|der|die|das)\s+", "", name.strip(), flags=re.IGNORECASE))

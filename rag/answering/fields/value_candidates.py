@@ -13,7 +13,7 @@ from rag.answering.field_values import Value, parse_unit, same, values_in
 from rag.answering.fields.asked_field import AskedField, claim, closeness_of, query_of
 from rag.answering.fields.defined_terms import defined_terms
 from rag.answering.fields.document_units import DocumentUnits, FieldUnit
-from rag.answering.fields.text_spans import has_form, letters_and_digits, spans
+from rag.answering.fields.text_spans import has_form, letters_and_digits, spans, without_article
 from rag.answering.fields.value_features import Features, Stated, defined_text, value_features
 from rag.answering.passages.statements import words_at
 from rag.answering.passages.table_text import scales_of_row
@@ -211,7 +211,9 @@ def _values(asked: AskedField, unit: FieldUnit) -> Iterator[tuple[Value, int | N
         defined = [defined_text(text, term) for term in defined_terms(text)]
         for span in dict.fromkeys([*spans(text), *filter(None, defined)]):
             words = text[slice(*span)]
-            if letters_and_digits(words) in asked.document.terms:  # "Tenant" is who somebody is called
+            if (
+                not asked.is_title and without_article(words) in asked.document.terms
+            ):  # "Tenant" is who somebody is called
                 continue
             is_whole = span.end - span.start > 0.9 * len(text)
             is_of_form = not asked.is_precise or _is_of_form(asked, words)
@@ -243,6 +245,7 @@ def _values(asked: AskedField, unit: FieldUnit) -> Iterator[tuple[Value, int | N
         place = max(unit.text.find(cell, place), place)
         for value in values_in(cell, field.type, unit=field.unit, scales=scales):
             yield _moved(value, place), number
+        place += len(cell)
 
 
 def _moved(value: Value, offset: int) -> Value:

@@ -27,10 +27,10 @@ TITLE_WORDS = 12
 _IN_DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
 
 _MOST, _LEAST = (
-    re.compile(rf"\b(?:{names})", re.IGNORECASE)
+    re.compile(rf"\b(?:{names})\b", re.IGNORECASE)
     for names in (
-        "max|highest|largest|greatest|upper|höchst|größt|ober",
-        "min(?:im|\\b)|lowest|smallest|least|lower|niedrigst|kleinst|unter",
+        r"max(?:im(?:um|al\w*))?|highest|largest|greatest|höchst\w*|größte[rsn]?|obergrenze",
+        r"min(?:im(?:um|al\w*))?|lowest|smallest|least|niedrigste[rsn]?|kleinste[rsn]?|untergrenze",
     )
 )
 """What fields ask for the most or the least of several figures."""

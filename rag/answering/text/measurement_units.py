@@ -73,7 +73,7 @@ _BEHIND = re.compile(
     re.IGNORECASE,
 )
 _BY_GROUP = {"percent": PERCENT, "percentage": POINTS, "basis": BASIS_POINTS, "times": TIMES}
-_MONEY_BEFORE = re.compile(rf"({CURRENCY})\s?[(\[]?\s?[-–−]?$")
+_MONEY_BEFORE = re.compile(rf"({CURRENCY})\.?\s?[(\[]?\s?[-–−]?$")
 _MONEY_BEHIND = re.compile(rf"[)\]]?\s?({CURRENCY})(?!\s?\d)")
 _SIGN_BEFORE = re.compile(r"([$€£¥₹₩])[\s(]?$")
 _SIGN_BEHIND = re.compile(r"\s?([$€£¥₹₩])(?!\s?\w)")

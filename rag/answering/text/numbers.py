@@ -46,10 +46,19 @@ _SPELLED = _numbered(_NUMBER_WORDS, 0) | _numbered(_MONTHS, 1)
 _MONTH_WORDS = frozenset(_MONTHS.replace("|", " ").split())
 
 _SCALE_NAMES = "|".join(sorted(map(re.escape, SCALES), key=len, reverse=True))
+_ABBREVIATIONS = (
+    *(rf"(?-i:\b[A-Z][a-z]{{{letters}}})" for letters in (1, 2, 3)),  # Rs, Sec, Abs
+    *(rf"\b{word}" for word in ("p", "pp", "ca", "no", "nr", "vs", "approx")),
+)
+_THOUSANDS = r"\d{1,3}(?:[,'’]\d{3})+(?!\d)"
+_BEHIND_ABBREVIATION = "|".join(rf"(?<={word}\.)" for word in _ABBREVIATIONS)
+"""Whose point does not begin a decimal: "Rs.1,500", "Sec.4.2"."""
+_NO_ABBREVIATION = "".join(rf"(?<!{word})" for word in _ABBREVIATIONS) + rf"(?!(?<=[^\W\d_])\.{_THOUSANDS})"
 _NUMBER = re.compile(
     r"(?P<open>(?<=[(\[])|(?<=[(\[][$€£¥]))?"
-    r"(?:(?<![\d.,'’])|(?<=[^\W\d_]\.))"  # behind the point of an abbreviation: "Rs.1,500"
-    r"(?P<digits>\d+(?:[.,'’\u00a0\u2009\u202f]\d+)*|(?<![^\W_])\.\d+)(?P<power>[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,2})?"
+    rf"(?:(?<![\d.,'’])|{_BEHIND_ABBREVIATION}|(?<=[^\W\d_]\.)(?={_THOUSANDS}))"
+    rf"(?P<digits>\d+(?:[.,'’\u00a0\u2009\u202f]\d+)*|(?<!\d){_NO_ABBREVIATION}\.\d+)"
+    r"(?P<power>[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,2})?"
     r"(?:\s?[×·*]\s?10(?P<exponent>[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,2})|(?P<attached>[KkMBT])(?![^\W\d_])"
     rf"|(?(open)[)\]]?)[\s\u00a0-]{{0,4}}(?P<scale>{_SCALE_NAMES})(?![a-zA-Zé]))?",
     re.IGNORECASE,

@@ -92,6 +92,14 @@ def test_german_csv_files_are_read_with_commas(engine: RAGEngine) -> None:
     assert engine.tables.query(document.id, question="Wie viele Kunden im Februar 2024?").rows == ((2,),)
 
 
+def test_a_note_below_an_empty_row_is_no_row(engine: RAGEngine) -> None:
+    lines = ["Rep,Sales,Year", "Ann,10,2022", "Bob,20,2023", "Cy,,", ",,", '"Source: ERP, not audited",,']
+    document = add(engine, "\n".join(lines).encode(), "sales.csv")
+    result = engine.tables.query(document.id, question="How many reps?")
+    assert result.rows == ((3,),)
+    assert result.notes == ("Rows not counted that only name a section: 6.",)
+
+
 def test_tables_of_a_report_are_queried(engine: RAGEngine) -> None:
     document = add(engine, pdfs.annual_report("Acme"), "report.pdf")
     (table,) = engine.tables.list(document.id)

@@ -73,6 +73,7 @@ def test_a_list_of_two_columns_has_rows_without_a_value() -> None:
         ([("Stühle", "10", "3"), ("Lampen", "5", "9"), ("Summe:", "15", "")], (3,)),
         ([("A", "1", "1"), ("B", "2", "2"), ("Subtotal", "3", "3"), ("C", "4", "4"), ("Total", "7", "7")], (3, 5)),
         ([("Chairs", "10.04", "3"), ("Lamps", "5.04", "9"), ("Total all", "15.1", "12")], (3,)),
+        ([("North", "1", "2"), ("West", "4", "4"), ("North total", "5", "6"), ("Total", "5", "6")], (3, 4)),
         ([("Total Energies SE", "10", "3"), ("Shell", "5", "9"), ("Totalview Inc", "7", "2")], ()),
     ],
 )
@@ -86,6 +87,16 @@ def test_rows_that_are_only_named_like_totals_are_counted_and_told() -> None:
     (table,) = read([HEADS, ("Chairs", "10", "3"), ("Lamps", "5", "9"), ("Total assets", "99", "99")])
     assert table.info.row_count == 3
     assert table.info.notes == ("Rows counted that may be totals of others: 3.",)
+
+
+def test_rows_with_the_sums_of_those_below_are_told() -> None:
+    rows = [("Hardware", "300"), ("Laptops", "200"), ("Screens", "100"), ("Software", "50"), ("Licences", "50")]
+    (table,) = read([("Item", "Cost"), *rows])
+    assert table.may_be_totals == [1, 4]
+    assert table.info.notes == ("Rows counted that may be totals of others: 1, 4.",)
+    for other in (("Chairs", "7"), ("Lamps", "0")):
+        (table,) = read([("Item", "Cost"), *rows, other])
+        assert not table.may_be_totals
 
 
 def test_a_last_row_of_sums_without_a_label_is_a_total() -> None:
@@ -103,6 +114,11 @@ def test_units_and_scales_are_those_of_heads() -> None:
         ("%", None),
         (None, None),
     ]
+
+
+def test_the_head_of_labels_may_have_the_scale_of_the_figures() -> None:
+    (table,) = read([("(In thousands)", "2023", "2022"), ("Revenue", "5,200", "4,800"), ("Costs", "3,100", "2,900")])
+    assert [column.scale for column in table.info.columns] == [None, "thousand", "thousand"]
 
 
 def test_names_of_columns_are_words_and_differ() -> None:

@@ -7,7 +7,7 @@ import pytest
 from rag.answering.tables.data_tables import TypedTable
 from rag.answering.tables.table_database import TableDatabase
 from rag.answering.tables.table_questions import may_ask_table, read_question
-from tests.unit.test_data_tables import read
+from tests.unit.test_data_tables import Rows, read
 
 HEADS = ("Order ID", "Date", "Region", "Status", "Quantity", "Amount (EUR)")
 REGIONS = ("North", "South", "East", "West")
@@ -423,3 +423,104 @@ def test_spellings_of_one_value_are_not_counted_as_several() -> None:
     (table,) = read([("Name", "City"), ("a", "New York"), ("b", "new york"), ("c", "Zürich"), ("d", "Rome")])
     assert answer(table, "How many different cities?") is None
     assert answer(table, "How many names are in NEW YORK?") == 2
+
+
+SHOP = [("Order no", "Order date", "Customer", "Region", "Amount (EUR)", "Discount", "Status", "Paid")] + [
+    (
+        f"A-{1000 + n}",
+        f"202{3 + n % 2}-{n % 12 + 1:02d}-05",
+        ("Aldera GmbH", "Bolt Ltd", "Cortana SA")[n % 3],
+        "" if n == 7 else REGIONS[n % 4],
+        f"{1000 * n:,}.00",
+        ("0%", "10%", "25%")[n % 3],
+        ("open", "shipped", "cancelled")[n % 3],
+        ("yes", "no")[n % 2],
+    )
+    for n in range(1, 41)
+]
+BILLS = [("Rechnungsnr.", "Kunde", "Betrag (EUR)", "Bezahlt")] + [
+    (f"R{n:03}", ("Müller AG", "Jäger KG")[n % 2], f"{100 * n}", ("ja", "nein")[n % 3 > 0]) for n in range(1, 31)
+]
+STOCK = [("Zip", "Customer ID", "Qty"), *((f"0{1234 + n % 3}", f"{100 + n}", f"{1230 + n}") for n in range(8))]
+SURVEY = [("Team", "Satisfaction"), *((f"t{n}", f"{10 * n}%") for n in range(1, 11))]
+STATES = [("Name", "Status"), ("A", "Open"), ("B", "open"), ("C", "OPEN"), ("D", "closed"), ("E", "Closed")]
+SUBTOTALS = [
+    ("Region", "City", "Sales"),
+    *[("North", "Kiel", "100"), ("North", "Hamburg", "200"), ("North total", "", "300")],
+    *[("South", "Ulm", "50"), ("South", "Passau", "70"), ("South total", "", "120"), ("Grand total", "", "420")],
+]
+
+
+@pytest.mark.parametrize(
+    ("rows", "question", "value"),
+    [
+        (SHOP, "How many orders are paid?", None),
+        (SHOP, "How many orders were paid?", None),
+        (SHOP, "How many orders have been paid?", None),
+        (SHOP, "number of orders paid", None),
+        (SHOP, "How many paid orders?", None),
+        (BILLS, "Wie viele Rechnungen sind bezahlt?", None),
+        (BILLS, "Wie viele bezahlte Rechnungen?", None),
+        (SHOP, "How many orders have a region?", None),
+        (SHOP, "How many orders are in a region?", None),
+        (SHOP, "How many orders have a customer?", None),
+        (SHOP, "How many orders with a status?", None),
+        (SHOP, "How many orders have no region?", None),
+        (SHOP, "How many orders no region?", None),
+        (SHOP, "How many orders without a region?", None),
+        (SHOP, "How many orders no more than 5,000?", 5),
+        (SHOP, "How many regions have no orders?", None),
+        (SHOP, "How many customers have no orders?", None),
+        (SHOP, "How many customers with no orders?", None),
+        (SHOP, "How many orders are open and paid?", None),
+        (SHOP, "How many orders are open and not paid?", None),
+        (SHOP, "How many paid orders are in the North?", None),
+        (SHOP, "How many orders with paid yes?", 20),
+        (SHOP, "How many orders with paid no?", 20),
+        (SHOP, "How many orders with paid not no?", None),
+        (SHOP, "How many open orders with paid = yes?", 6),
+        (SHOP, "How many customers with total amount over 10,000?", None),
+        (SHOP, "How many customers have a total over 10,000?", None),
+        (SHOP, "How many customers with an average amount over 10,000?", None),
+        (SHOP, "highest total amount by customer", None),
+        (SHOP, "highest total amount", None),
+        (SHOP, "highest sum of amount by customer", None),
+        (SHOP, "highest average amount by customer", None),
+        (SHOP, "lowest total amount by region", None),
+        (SHOP, "average total amount by customer", None),
+        (SHOP, "highest amount by customer", 3),
+        (SHOP, "total amount overall", 820_000),
+        (SHOP, "How many orders in total?", 40),
+        (SHOP, "How many orders between 30,000 and 10,000?", 21),
+        (SHOP, "How many orders between 10,000 and 30,000?", 21),
+        (SHOP, "How many orders between June 2024 and January 2024?", 11),
+        (SHOP, "How many orders from A-1005 to A-1010?", None),
+        (SHOP, "How many orders between A-1005 and A-1010?", None),
+        (SHOP, "How many orders A-1005 and A-1010?", 2),
+        (SHOP, "How many orders from 10,000 to 30,000?", None),
+        (SHOP, "How many orders with discount of 0.1?", None),
+        (SHOP, "How many orders with discount of 10%?", 14),
+        (SURVEY, "How many teams with satisfaction over 0.9?", None),
+        (SURVEY, "satisfaction over 0.9?", None),
+        (SURVEY, "How many teams with satisfaction over 90%?", 1),
+        (STOCK, "How many zip 1234?", None),
+        (STOCK, "How many rows with zip 1234?", None),
+        (STOCK, "How many rows with qty 1234?", 1),
+        (STOCK, "How many rows 1234?", None),
+        (STATES, "How many different statuses?", None),
+        (STATES, "How many statuses?", None),
+        (STATES, "How many names by status?", None),
+        (STATES, "How many rows are open?", 3),
+        (SUBTOTALS, "total sales", 420),
+        (SUBTOTALS, "How many cities?", 4),
+    ],
+)
+def test_a_figure_that_is_told_is_right(rows: Rows, question: str, value: int | None) -> None:
+    (table,) = read(rows)
+    asked = read_question(question, table, ["Orders, Rechnungen.xlsx"])
+    if asked is None:
+        assert value is None
+        return
+    with TableDatabase(table) as database:
+        found = database.query(asked.sql).rows
+    assert (len(found) if asked.groups else found[0][0]) == value, asked.sql

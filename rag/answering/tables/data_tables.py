@@ -16,7 +16,7 @@ from rag import errors, tables, types
 from rag.answering.passages.table_text import declared_scales
 from rag.answering.tables import cell_values
 from rag.answering.tables.cell_values import POINT, Column, Mark
-from rag.answering.text.measurement_units import currencies, measure_behind
+from rag.answering.text.measurement_units import PERCENT, currencies, measure_behind
 from rag.messages import N_
 from rag.parsing.sheets.cell_names import Area, area_name, column_letters, on_sheet
 from rag.parsing.sheets.page_grid import Block, PageGrid
@@ -47,7 +47,7 @@ _TOTAL = re.compile(
     r"(?:grand[\s-]|sub[\s-]?)?totals?|sums?|zwischensummen?|(?:gesamt)?summen?|gesamt|insgesamt|total général|totaux",
     re.IGNORECASE,
 )
-_BEGINS_WITH_TOTAL = re.compile(rf"(?:{_TOTAL.pattern})\b", re.IGNORECASE)
+_AT_AN_END = re.compile(rf"^(?:{_TOTAL.pattern})\b|\b(?:{_TOTAL.pattern})$", re.IGNORECASE)
 _SUMMARY = re.compile(
     r"(?:overall|grand )?(?:average|avg\.?|mean)|overall|all|(?:gesamt)?durchschnitt|mittelwert|schnitt|alle|[øØ⌀]",
     re.IGNORECASE,
@@ -207,7 +207,7 @@ class _Table:
             for number, row in sorted(self.cells.items())
             if row
         ]
-        self.sections = set[int]() if records else _sections(rows, self.heads)
+        self.sections = _notes_behind(rows) | (set() if records else _sections(rows, self.heads))
         self.rows = [
             row._replace(section=row.lines[0].row.section if self.sections and row.lines[0].row else "")
             for row in rows
@@ -223,6 +223,14 @@ class _Table:
         return on_sheet(
             self.sheet, area_name(Area(self.rows[0].number, self.places[0], self.rows[-1].number, self.places[-1]))
         )
+
+
+def _notes_behind(rows: Sequence[TableRow]) -> set[int]:
+    """Return the numbers of the rows behind the last empty row if only their first cells are filled."""
+    numbers = [row.number for row in rows]
+    gaps = [at for at, (before, number) in enumerate(itertools.pairwise(numbers), start=1) if number > before + 1]
+    last = rows[gaps[-1] :] if gaps else ()
+    return {row.number for row in last} if not any(cell for row in last for cell in row.cells[1:]) else set()
 
 
 def _sections(rows: Sequence[TableRow], heads: Sequence[str]) -> set[int]:
@@ -411,9 +419,12 @@ def _typed(number: int, table: _Table, others: Sequence[_Table], mark: str, mont
     rows = [row for row in table.rows if row.number not in numbers.found]
     if numbers.found:
         columns = _columns(rows, mark, month_first)
+    caption = table.caption
+    if columns[0].kind == "text" and declared_scales(table.heads[0]):
+        caption = f"{caption} {table.heads[0]}"  # "(in thousands)" stands where labels need no head
     names = _names([head or _place(table, index, columns[index]) for index, head in enumerate(table.heads)])
     described = [
-        _described(name, head, column, [row.cells[index] for row in rows], table.caption)
+        _described(name, head, column, [row.cells[index] for row in rows], caption)
         for index, (name, head, column) in enumerate(zip(names, table.heads, columns, strict=True))
     ]
     pages = [line.page_number for row in table.rows for line in row.lines]
@@ -545,7 +556,7 @@ def _listed(numbers: Sequence[int], most: int = 10) -> str:
 
 
 def _may_be_total(label: str) -> bool:
-    return bool(_BEGINS_WITH_TOTAL.match(label) or _SUMMARY.fullmatch(label.strip(_AROUND_LABEL)))
+    return bool(_AT_AN_END.search(label) or _SUMMARY.fullmatch(label.strip(_AROUND_LABEL)))
 
 
 def _totals(rows: Sequence[TableRow], columns: Sequence[Column]) -> _Totals:
@@ -587,7 +598,27 @@ def _totals(rows: Sequence[TableRow], columns: Sequence[Column]) -> _Totals:
             totals.odd.extend([index] if sums and not (is_sum or is_mean) else [])
         elif is_sum or may_be[index]:
             totals.doubtful.append(index)
-    return totals
+    return totals._replace(doubtful=totals.doubtful or _parents([columns[at] for at in numbers], data))
+
+
+def _parents(columns: Sequence[Column], data: Sequence[int]) -> list[int]:
+    """Return the rows that are each the sum of those below up to the next, if all rows are such or below one."""
+    values = [column.values for column in columns if column.unit != PERCENT]
+    rows = [[value if isinstance(value := of[index], Decimal) else Decimal() for of in values] for index in data]
+    parents: list[int] = []
+    at, has_sum = 0, False
+    while at < len(rows):
+        parents.append(data[at])
+        left = rows[at]
+        for end in range(at + 1, len(rows)):
+            left = [total - value for total, value in zip(left, rows[end], strict=True)]
+            if not any(left):
+                break
+        else:
+            return []
+        has_sum |= end > at + 1
+        at = end + 1
+    return parents if has_sum else []
 
 
 def _adds_up(

@@ -208,6 +208,7 @@ _PHRASES: Mapping[str, Mapping[str, str]] = {
     "i": {"in": r"(?:in(?: the)?(?: year)?|during|im(?: jahr)?)(?=\s\d{4}(?!\w))"},
     "g": {"": r"(?:grouped |broken down )?by|per|for (?:each|every)|in each|gruppiert nach|pro|je|für jede[nrs]?"},
     "w": {">": "nach"},
+    "": {"": "in total"},
     "x": {"not": r"(?:that |which )?(?:are|were|is|was|do|did|does) not|not|nicht|except|außer"},
     "a": {"": "and|und|,"},
     "o": {"": "or|oder"},
@@ -220,10 +221,10 @@ _SPOKEN = [
 ]
 _FILLERS = word_set(
     "the a an of is are was were be been there with where whose that which who have has had do does did all any for to "
-    "on at in im during from table sheet list value values their its total overall altogether them we made place "
+    "on at in im during from table sheet list value values their its overall altogether them we made place "
     "placed recorded given listed work works ones der die das den dem des ein eine einen einem einer eines ist sind "
     "war waren gibt gab es mit wo deren dessen hat haben alle aller für von vom zu zum zur am tabelle blatt wert werte "
-    "insgesamt gesamt wurden werden liegt liegen beträgt arbeitet arbeiten"
+    "insgesamt wurden werden liegt liegen beträgt arbeitet arbeiten"
 )
 """Words that only join the others."""
 _ROWS = word_set(
@@ -268,7 +269,7 @@ def _keys(text: str) -> tuple[str, ...]:
 
 def _head_keys(text: str) -> tuple[str, ...]:
     """Return the words of a head without those that only join them, in any order."""
-    return tuple(sorted(key for key in _keys(text) if key not in _JOINING))
+    return tuple(sorted(key for key in _keys(text.replace("_", " ")) if key not in _JOINING))
 
 
 class _Tokens:
@@ -343,9 +344,8 @@ class _Tokens:
         end = at
         while len(words) < MAX_NAME_WORDS and (match := _WORD.match(text, end)):
             words.append(match[0].lower())
-            heads = (
-                self._heads.get(_head_keys(" ".join(words)), []) if _JOINING.isdisjoint({words[0], words[-1]}) else []
-            )
+            is_head = (_JOINING | NEGATIONS).isdisjoint({words[0], words[-1]})  # "orders no more than"
+            heads = self._heads.get(_head_keys(" ".join(words)), []) if is_head else []
             token = heads[0] if heads else self._value(text[at : match.end()])
             if token:
                 yield match.end(), token if len(heads) < 2 else _Token("?")
@@ -449,15 +449,12 @@ class _Reading:
                 case "values":
                     at -= self._add_values(part)
                 case "mention":
-                    self._mention(part[0])
+                    self._mentions[part[0].column] = part[0].is_whole
                 case _:
                     self._has_rows |= part[0].kind == "r"
+        if self._has_rows and self._mentions and self._operation in _COUNTING:
+            raise _NotSureError  # "paid orders", "orders in a region", "regions without orders"
         return self._query()
-
-    def _mention(self, head: _Token) -> None:
-        if self._has_rows and self._operation in _COUNTING:
-            raise _NotSureError
-        self._mentions[head.column] = head.is_whole
 
     # --- conditions ---
 
@@ -486,10 +483,10 @@ class _Reading:
         elif part[0].kind == "h":
             if part[1].kind == "y":
                 raise _NotSureError  # "price 2025"
-            self._mention(part[0])
+            self._mentions[part[0].column] = part[0].is_whole
         if len(columns) != 1:
             raise _NotSureError
-        first, last = spans[0][0], spans[-1][1]
+        first, last = min(spans)[0], max(spans)[1]
         days = {">": [last], ">=": [first], "<": [first], "<=": [last]}.get(sign, [first, last])
         is_number = self._about[columns[0]].kind == "number"
         operands = [Decimal(day.year) if is_number else day for day in days]
@@ -502,7 +499,7 @@ class _Reading:
         figures = [figure for figure in read if figure]
         units = {figure.unit for figure in figures} - {None}
         unit = next(iter(units), None)
-        amounts = [*map(_value, figures)]
+        amounts = sorted(map(_value, figures))
         index = self._compared(part, unit, amounts[0])
         about, column = self._about[index], self._columns[index]
         is_share = about.unit == PERCENT and unit is None and 0 < abs(amounts[0]) <= 1  # .6 may be 60 %
@@ -527,7 +524,7 @@ class _Reading:
         if len(measures) > 1 or part[-1] in things or any(thing.column in self._dates for thing in things):
             raise _NotSureError
         for thing in things:
-            self._mention(thing)
+            self._mentions[thing.column] = thing.is_whole
         if measures:
             return measures[0]
         columns = [] if is_bare else self._measures
@@ -547,7 +544,7 @@ class _Reading:
             if token.kind in {"h", "v"}:
                 index = head.column if head and head.column in token.values else next(iter(token.values), -1)
                 if head and head.column != index:
-                    self._mention(head)
+                    self._mentions[head.column] = head.is_whole
                 if token.kind == "v":
                     is_of_head = head is not None and head.column == index
                     if (len(token.values) > 1 and not is_of_head) or (index in named and not is_joined):
@@ -576,6 +573,11 @@ class _Reading:
         values = [value for value in self._columns[index].values if value is not None]
         return len({*values}) == len(values) < len(self._columns[index].values)
 
+    def _has_spellings(self, index: int) -> bool:
+        """Whether a column has the same name in several spellings."""
+        texts = {value for value in self._columns[index].values if isinstance(value, str)}
+        return len(texts) > len({*map(_fold, texts)})
+
     # --- put together ---
 
     def _query(self) -> TableQuestion:
@@ -587,7 +589,8 @@ class _Reading:
         is_twice = len({*equal}) < len(equal) or len(self._mentions) > 1
         # "average quantity per order", or by labels that stand for several rows
         is_group_odd = operation in {"avg", "median"} and any(map(self._is_key, self._groups))
-        if is_twice or is_group_odd or any(map(self._names_groups, self._groups)):
+        is_group_odd |= any(self._names_groups(group) or self._has_spellings(group) for group in self._groups)
+        if is_twice or is_group_odd:
             raise _NotSureError
         groups = tuple(self._about[group] for group in self._groups)
         if operation in _COUNTING:
@@ -608,11 +611,9 @@ class _Reading:
         if not self._mentions and self._operation == "count":
             return TableQuestion("count", None, conditions, groups)
         index = next(iter(self._mentions), None)
-        if index is None or (self._columns[index].kind == "number" and index not in self._names):
+        is_amount = index is not None and self._columns[index].kind == "number" and index not in self._names
+        if index is None or is_amount or self._has_spellings(index):
             raise _NotSureError  # a number of things is added up, or not
-        texts = {value for value in self._columns[index].values if isinstance(value, str)}
-        if len(texts) > len({*map(_fold, texts)}):
-            raise _NotSureError  # the same name in several spellings
         is_key = self._operation == "count" and self._is_key(index)
         is_named = is_key or index in self._names or self._mentions[index]
         counted = None if is_key else self._about[index]

@@ -372,6 +372,13 @@ It cannot be run: {error}
 
 TABLE_ROWS = N_("From {used} of {rows} rows of the table “{name}”: {conditions}.")
 TABLE_ALL_ROWS = N_("From all {rows} rows of the table “{name}”.")
+TABLE_ROWS_OF_QUERY = N_(
+    "From {used} of {rows} rows of the table “{name}”, by a query that {model} wrote. Check that it is what you ask."
+)
+TABLE_NOT_UNDERSTOOD = N_(
+    "Without a language model the rows of a table are counted only if each word is a column, a value or a comparison, "
+    "and not ranked. Ask with these words."
+)
 TABLE_NO_ROW = N_("None of the {rows} rows of the table “{name}” is like that.")
 TABLE_QUERY_SHOWN = N_("Query: {sql}")
 TABLE_NOT_COUNTED = N_(

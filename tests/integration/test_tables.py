@@ -1,5 +1,6 @@
 """Tables of documents as data: counted, added up and grouped over all pages, with the rows that were used."""
 
+import json
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from rag import errors, types
 from rag.engine import RAGEngine
 from rag.engine.library.tables import Tables
-from tests import pdfs, sheets
+from tests import pdfs, sheets, vendors
 
 REGIONS = ("North", "South", "East", "West")
 HEADS = ("Order ID", "Date", "Region", "Status", "Amount (EUR)")
@@ -332,6 +333,42 @@ def test_hidden_rows_are_told_and_merged_cells_fill_their_rows(engine: RAGEngine
     result = engine.tables.query(document.id, question="total pieces by depot")
     assert result.rows == (("North", 6), ("South", 9))
     assert result.notes == ("Rows counted that the sheet hides: 3.", "Columns that the sheet hides: Pieces.")
+
+
+def test_a_model_writes_the_query_that_words_do_not_say(tmp_path: Path, database_url: str) -> None:
+    """Its figures are exact, but nobody has checked that it asks what is meant."""
+    prompts: list[str] = []
+
+    def reply(prompt: str) -> str:
+        prompts.append(prompt)
+        sql = "SELECT region, sum(amount_eur) AS total FROM data GROUP BY region ORDER BY total DESC LIMIT 2"
+        return json.dumps({"table": 1, "sql": sql})
+
+    with vendors.vendor("openai") as vendor:
+        vendor.server.reply_to = reply
+        settings = {"rag_data_dir": tmp_path / "data", "rag_database_url": database_url, "rag_embed_model": "local"}
+        with RAGEngine(vendor.config(**settings), user_id="ada") as engine:
+            document = add(engine, sheets.workbook(Orders=[HEADS, *ORDERS]), "o.xlsx")
+            answer = engine.answer("What are the top 2 regions by amount?", document.id)
+            assert [sentence.text for sentence in answer.sentences] == [
+                f"region: {region} · total: {sum(AMOUNTS[place::4]):,}" for region, place in (("West", 3), ("East", 2))
+            ]
+            assert {sentence.support for sentence in answer.sentences} == {types.Support.NOT_VERIFIED}
+            assert all("West" in (one.quote or "") for one in answer.citations if one.sentence == 0)
+            assert "by a query that" in (answer.hint or "")
+            assert len(prompts) == 1
+            assert engine.answer("How many orders over 30,000?", document.id).model == "extractive"
+            assert len(prompts) == 1
+
+
+@pytest.mark.parametrize(
+    "question", ["Which region had the highest amount in the North?", "How many regions have no orders at all?"]
+)
+def test_rows_are_not_counted_and_ranked_by_passages(engine: RAGEngine, orders: types.Document, question: str) -> None:
+    answer = engine.answer(question, orders.id)
+    assert answer.status == "insufficient_context"
+    assert answer.answer.startswith("Without a language model the rows of a table are counted only if")
+    assert not answer.citations
 
 
 def test_a_query_that_is_refused_is_no_answer(

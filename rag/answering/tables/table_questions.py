@@ -142,6 +142,19 @@ def may_ask_table(question: str) -> bool:
     return _operation(question)[0] not in {None, "list"}
 
 
+def asks_to_compute(question: str) -> bool:
+    """Return whether rows are to be counted, added up, ranked or set in proportion."""
+    return may_ask_table(question) or _COMPUTES.search(question) is not None
+
+
+def is_of_rows(question: str, table: TypedTable) -> bool:
+    """Return whether a question asks how many of the things that a column names there are, or which is the highest."""
+    operation, rest = _operation(question)
+    names = _Tokens(table, (), is_count=operation in _COUNTING).names(rest, 0)
+    is_asked = operation in _COUNTING or (operation == "list" and _RANKS.search(rest) is not None)
+    return is_asked and any(one.kind == "h" and table.columns[one.column].kind != "number" for _, one in names)
+
+
 # --- what is asked ------------------------------------------------------------------------------------
 
 _LEAD = (
@@ -161,6 +174,14 @@ _OPERATIONS: Mapping[Operation, str] = {
     "list": r"list|which|show|welche[nrs]?|zeige?|liste",
 }
 _ASKED = {name: re.compile(rf"{_LEAD}(?:{words})(?!\w)\s?", re.IGNORECASE) for name, words in _OPERATIONS.items()}
+
+_RANKS = re.compile(
+    rf"\b(?:{_OPERATIONS['max']}|{_OPERATIONS['min']}|most|least|fewest|top|bottom|meisten|wenigsten)\b", re.IGNORECASE
+)
+_COMPUTES = re.compile(
+    rf"{_RANKS.pattern}|\b(?:{_NUMBER_OF}|{_OPERATIONS['sum']}|{_OPERATIONS['avg']}|percentage|share|proportion|anteil)\b",
+    re.IGNORECASE,
+)
 
 
 def _operation(question: str) -> tuple[Operation | None, str]:
@@ -319,7 +340,7 @@ class _Tokens:
         found = [
             *ends[:1],
             *([amount] if amount and before.kind in {"b", "c", "e", "t"} else []),
-            *self._names(text, at),
+            *self.names(text, at),
         ]
         end, token = max([*found, *([amount] if amount else [])], key=lambda one: one[0], default=(at, None))
         word = match[0] if (match := _WORD.match(text, at)) else text[at]
@@ -338,7 +359,7 @@ class _Tokens:
         known = _Token("r") if is_noun or is_row else _Token("") if is_filler or word == ";" else None
         return known, at + len(word)
 
-    def _names(self, text: str, at: int) -> Iterator[tuple[int, _Token]]:
+    def names(self, text: str, at: int) -> Iterator[tuple[int, _Token]]:
         """Yield the columns and values named from a place on, with where their names end."""
         words: list[str] = []
         end = at

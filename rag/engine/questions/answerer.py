@@ -167,7 +167,9 @@ class Answerer:
     def _stream_understood(self, understood: UnderstoodQuestion) -> Events:
         question = self.request.question
         with request_key_errors(self.request.auth):
-            events = None if self.options.reading == "whole" else self.composite.counted_rows(question)
+            writes_queries = self.llm is not None and not providers.is_small(self.llm)
+            is_whole = self.options.reading == "whole"
+            events = None if is_whole else self.composite.counted_rows(question, by_model=writes_queries)
             if events:
                 return self._finish(understood, events, self.request.auth)
             whole = WholeReading(self.workspace, self.index, self.llm, self.options)

@@ -13,7 +13,7 @@ from rag.answering.extraction.whole_document_questions import asks_whole_documen
 from rag.answering.generation.model_answer import Stop, drop_sentences, never_stop
 from rag.answering.passages.statements import Label, Statement
 from rag.answering.tables import calculation, requested_figures
-from rag.answering.tables.table_questions import may_ask_table
+from rag.answering.tables.table_questions import asks_to_compute, may_ask_table
 from rag.answering.text.question_parts import without_periods
 from rag.engine.library import saved_filters
 from rag.engine.library.pages import Pages
@@ -98,16 +98,18 @@ class CompositeAnswers:
             return self._compare(self._answer_side(sides[0]), sides)  # errors are raised before the answer begins
         if parts := self._figure(question):
             return single_answer(self._compose(parts))
-        answer = self._compare_years(question)
+        answer = self._compare_years(question) or self._refuse_rows(question)
         return single_answer(answer) if answer else None
 
-    def counted_rows(self, question: str) -> Events | None:
+    def counted_rows(self, question: str, *, by_model: bool = False) -> Events | None:
         """Return the events of an answer counted, added up or compared over all rows of a spreadsheet, or None.
 
         It is exact, so that it is also the answer of language models, who see only some of the rows and count wrongly.
+        With `by_model` they write the query for the only spreadsheet, where the words of the question do not say it.
         """
         retrieval_options = self._request.retrieval
-        if not may_ask_table(question) or retrieval_options.must_include or retrieval_options.passage == "chunk":
+        asks = asks_to_compute(question) if by_model else may_ask_table(question)
+        if not asks or retrieval_options.must_include or retrieval_options.passage == "chunk":
             return None
         documents, mentions = self._named_or_all(question)
         unnamed = question
@@ -116,9 +118,19 @@ class CompositeAnswers:
         is_named = any("." in question[slice(*mention.span)] for mention in mentions)  # by its file
         counts_rows = is_named or all(map(is_sheet, self._documents))
         tables = TableAnswers(self._workspace, self._locate)
-        answer = tables.answer(documents, dict.fromkeys((question, unnamed)), counts_rows=counts_rows)
+        answer = may_ask_table(question) and tables.answer(
+            documents, dict.fromkeys((question, unnamed)), counts_rows=counts_rows
+        )
         self.uncounted = tables.refusal
+        is_open = not (answer or self.uncounted or self._stop())
+        if by_model and is_open and len(documents) == 1 and is_sheet(documents[0]):
+            answer = tables.query(documents[0], question, self._request.generation)
         return single_answer(answer) if answer else None
+
+    def _refuse_rows(self, question: str) -> types.AnswerResponse | None:
+        documents, _ = self._named_or_all(question) if asks_to_compute(question) else ([], ())
+        is_only = len(documents) == 1 and is_sheet(documents[0])
+        return TableAnswers(self._workspace, self._locate).refuse(documents[0], question) if is_only else None
 
     # --- comparisons ---
 

@@ -15,9 +15,9 @@ from rag.answering.passages.statements import Source, Statement
 from rag.answering.tables.cell_values import Column
 from rag.answering.tables.data_tables import TableRow, TypedTable
 from rag.answering.tables.table_database import plain
-from rag.answering.tables.table_questions import Operation, TableQuestion, is_identifier
+from rag.answering.tables.table_questions import Operation, TableQuestion, is_identifier, is_of_rows
 from rag.answering.verification.grounding import Locate
-from rag.engine.library.tables import DocumentTables, Tables
+from rag.engine.library.tables import BY_WORDS, DocumentTables, Tables
 from rag.engine.workspace import Workspace
 from rag.ingestion.language_detection import detect
 from rag.messages import N_
@@ -94,6 +94,59 @@ class TableAnswers:
                 return None if asked[0][2].is_bare and not counts_rows else self._told(*asked[0], question)
         return None
 
+    def query(
+        self, document: types.DocumentNames, question: str, generation: types.GenerationOptions
+    ) -> types.AnswerResponse | None:
+        """Return what a query gives that a language model writes; None if it gives nothing that rows stand for.
+
+        The figures are exact, but nobody has checked that the query is what is asked.
+        """
+        try:
+            read = self._tables.read(document.id)
+            if all(map(_is_statement, read.tables)):
+                return None
+            result = self._tables.query(document.id, question=question, generation=generation)
+        except (errors.ConflictError, errors.LimitError, errors.NotFoundError, errors.ValidationError):
+            return None
+        if (
+            result.written_by == BY_WORDS
+            or not result.used_count
+            or not 0 < len(result.rows) <= MAX_GROUPS
+            or result.is_truncated
+        ):
+            return None
+        (table,) = (one for one in read.tables if one.info.number == result.table.number)
+        used = [row for row in table.rows if row.number in {*result.used_rows}]
+        parts: list[Statement] = []
+        for values in result.rows:
+            texts = {value for value in values if isinstance(value, str)}
+            of_these = [row for row in used if texts <= {*row.cells}] or used
+            cited = of_these[: ROWS_PER_GROUP if len(result.rows) > 1 else MAX_CITED_ROWS]
+            named = zip(result.columns, values, strict=True)
+            text = " · ".join(f"{name}: {_shown(value, ',') or '–'}" for name, value in named)
+            parts.append(Statement(text, (*self._sources(read.document, cited).values(),)))
+        answer = compose(parts, locate=self._locate)
+        told = prompts.TABLE_ROWS_OF_QUERY.format(
+            used=f"{result.used_count:,}",
+            rows=f"{table.info.row_count:,}",
+            name=_name_of(result),
+            model=result.written_by,
+        )
+        unchecked = [
+            sentence.model_copy(update={"support": types.Support.NOT_VERIFIED}) for sentence in answer.sentences
+        ]
+        hint = "\n".join([told, *result.notes, prompts.TABLE_QUERY_SHOWN.format(sql=result.sql)])
+        return answer.model_copy(update={"sentences": tuple(unchecked), "hint": hint, "model": result.written_by})
+
+    def refuse(self, document: types.DocumentNames, question: str) -> types.AnswerResponse | None:
+        """Return why the rows of a table are not counted or ranked that a question is about; None if it is not."""
+        with contextlib.suppress(errors.ConflictError, errors.LimitError, errors.NotFoundError):
+            if any(is_of_rows(question, table) for table in self._tables.read(document.id).tables):
+                return types.AnswerResponse(
+                    status="insufficient_context", answer=prompts.TABLE_NOT_UNDERSTOOD, model=EXTRACTIVE_MODEL
+                )
+        return None
+
     def _told(
         self, read: DocumentTables, table: TypedTable, asked: TableQuestion, question: str
     ) -> types.AnswerResponse | None:
@@ -147,8 +200,17 @@ def _names_column(asked: TableQuestion) -> bool:
 
     The rows of a table with a column for each year are items of a statement, which nobody adds up.
     """
-    is_period = asked.column is not None and _OF_PERIOD.fullmatch(asked.column.head) is not None
+    is_period = asked.column is not None and _is_period(asked.column)
     return asked.is_named and not asked.is_bare and not is_period
+
+
+def _is_period(column: types.TableColumn) -> bool:
+    return _OF_PERIOD.fullmatch(column.head) is not None
+
+
+def _is_statement(table: TypedTable) -> bool:
+    """Whether all figures are those of periods."""
+    return all(map(_is_period, (column for column in table.info.columns if column.kind == "number")))
 
 
 _OF_PERIOD = re.compile(

@@ -62,10 +62,10 @@ def refill(workspace: Workspace, *, matrix_id: uuid.UUID | None = None, lineage_
         start(workspace, matrix)
 
 
-def follow(workspace: Workspace, document: types.Document) -> None:
-    """Add a document that was read to the matrices that follow its collection and tags, and fill its rows."""
-    workspace.store.matrices.join_following(document.id)
-    refill(workspace, lineage_id=document.lineage_id or document.id)
+def follow(workspace: Workspace, document_ids: Sequence[uuid.UUID]) -> None:
+    """Add documents that were read to the matrices that follow their collection and tags, and fill their rows."""
+    for matrix_id in workspace.store.matrices.join_following(document_ids):
+        refill(workspace, matrix_id=matrix_id)
 
 
 class Matrices:

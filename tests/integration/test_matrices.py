@@ -438,17 +438,22 @@ def test_new_documents_of_a_collection_with_its_tags_join(engine: RAGEngine) -> 
         return added.id
 
     joined = arrive(engine, "joined", "2019", "checked", "more")
-    arrive(engine, "untagged")
-    arrive(engine, "partly", "2019")
+    untagged = arrive(engine, "untagged")
+    partly = arrive(engine, "partly", "2019")
     arrive(engine, "elsewhere", "2019", "checked", index="default")
     arrive(bob, "theirs", "2019", "checked")
     found = refill(engine, matrix.id)
     assert [document.id for document in found.documents] == [joined]
     assert found.to_fill == 0
     assert at(found, 0, 0).cell.document_id == joined
+    engine.documents.tag([untagged], add=["2019", "Checked"])
+    engine.documents.edit(partly, {"tags": ["2019", "checked"]})
+    found = refill(engine, matrix.id)
+    assert [document.id for document in found.documents] == [joined, untagged, partly]
+    assert found.to_fill == 0
     engine.matrices.edit(matrix.id, {"follows": None})
     arrive(engine, "late", "2019", "checked")
-    assert len(refill(engine, matrix.id).documents) == 1
+    assert len(refill(engine, matrix.id).documents) == 3
 
 
 def test_a_new_version_joins_once(engine: RAGEngine) -> None:

@@ -564,7 +564,7 @@ def _follower_of_another(world: World, user: str) -> object:
         return None
     follows = FollowedDocuments(index_id=world.owner.index.id, tags=("mine",))
     created = [(of, world.db.of(of).matrices.create("new", FIELDS, [], follows=follows)) for of in (VICTIM, user)]
-    world.db.of(user).matrices.join_following(world.document.id)
+    world.db.of(user).matrices.join_following([world.document.id])
     joined = [world.db.of(of).matrices.get(matrix.id).lineage_ids for of, matrix in created]
     for of, matrix in created:
         world.db.of(of).matrices.delete(matrix.id)

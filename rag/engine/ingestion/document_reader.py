@@ -167,7 +167,8 @@ class DocumentReader:
         document = self._workspace.store.documents.get(document_id)
         if document.status is types.DocumentStatus.READY:
             with contextlib.suppress(errors.Error):
-                matrices.follow(self._workspace, document)
+                matrices.follow(self._workspace, [document.id])
+                matrices.refill(self._workspace, lineage_id=document.lineage_id or document.id)
             with contextlib.suppress(errors.Error):  # they are chosen again where they are shown
                 Overviews(self._workspace).facts(document)
         return document

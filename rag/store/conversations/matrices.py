@@ -115,9 +115,10 @@ class Matrices:
                 self._queries.run(connection, "outdate", id=matrix_id, field_ids=changed)
             return types.Matrix(**_matrix(edited or row))
 
-    def join_following(self, document_id: uuid.UUID) -> None:
-        """Add a new document to the matrices that follow its collection and tags."""
-        self._queries.write("join_following", document_id=document_id, most=types.MAX_ROWS)
+    def join_following(self, document_ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
+        """Add ready documents to the matrices that follow their collection and tags; return all that follow any."""
+        rows = self._queries.write("join_following", document_ids=[*document_ids], most=types.MAX_ROWS)
+        return [row["id"] for row in rows]
 
     def open(
         self, *, matrix_id: uuid.UUID | None = None, lineage_id: uuid.UUID | None = None

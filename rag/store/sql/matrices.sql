@@ -51,14 +51,17 @@ UPDATE field_cells SET is_outdated = true
 WHERE user_id = :user_id AND matrix_id = :id AND field_id = ANY (:field_ids::uuid[]);
 
 -- name: join_following
--- A document joins the matrices that followed its collection and tags when it was added, unless it is in them.
-UPDATE matrices m SET lineage_ids = m.lineage_ids || d.lineage_id
-FROM documents d
-WHERE m.user_id = :user_id AND d.user_id = :user_id AND d.id = :document_id
-  AND d.superseded_by IS NULL AND d.deleted_at IS NULL AND NOT d.lineage_id = ANY (m.lineage_ids)
-  AND cardinality(m.lineage_ids) < :most AND d.created_at >= m.following_since
-  AND m.follows ->> 'index_id' = d.index_id::text
-  AND NOT EXISTS (SELECT 1 FROM jsonb_array_elements_text(m.follows -> 'tags') t WHERE t.value <> ALL (d.tags))
+-- Documents that were read join the matrices that followed their collection when they were added, and have the tags.
+UPDATE matrices m
+SET lineage_ids = (m.lineage_ids || ARRAY(
+    SELECT d.lineage_id FROM documents d
+    WHERE d.user_id = :user_id AND d.id = ANY (:document_ids::uuid[]) AND d.status = 'ready'
+      AND d.superseded_by IS NULL AND d.deleted_at IS NULL AND d.lineage_id <> ALL (m.lineage_ids)
+      AND d.index_id::text = m.follows ->> 'index_id' AND d.created_at >= m.following_since
+      AND has_tags(d.tags, ARRAY(SELECT jsonb_array_elements_text(m.follows -> 'tags')))
+    ORDER BY d.created_at, d.id
+))[: :most]
+WHERE m.user_id = :user_id AND m.follows IS NOT NULL
 RETURNING m.id;
 
 -- name: delete

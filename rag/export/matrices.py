@@ -96,9 +96,12 @@ def matrix_xlsx(filled: types.FilledMatrix, say: Translate = str, language: str 
 
 
 def matrix_csv(filled: types.FilledMatrix, say: Translate = str, language: str = "en") -> bytes:
-    """Write the values as CSV in UTF-8 with a byte order mark; what has no value is empty."""
+    """Write the values as CSV in UTF-8 with a byte order mark; what has no value is empty.
+
+    The last column names the fields that are to be reviewed.
+    """
     columns = _columns(filled)
-    rows = [[say(N_("Document")), *_heads(columns, say)]]
+    rows = [[say(N_("Document")), *_heads(columns, say), say(N_("To be reviewed"))]]
     for document in filled.documents:
         row: list[Any] = [document.name]
         for column in columns:
@@ -106,6 +109,8 @@ def matrix_csv(filled: types.FilledMatrix, say: Translate = str, language: str =
             value = cell.shown if cell else None
             row.append(value and _plain(column.field, value, language))
             row += [value and value.unit] * column.has_units
+        cells = ((field.name, filled.at(document, field)) for field in filled.matrix.fields)
+        row.append("; ".join(name for name, cell in cells if cell is not None and cell.needs_review))
         rows.append(row)
     return to_csv(rows).encode("utf-8-sig", errors="replace")
 
@@ -198,8 +203,8 @@ def _remarks(field: types.FieldDefinition, cell: types.ShownCell, say: Translate
     """Yield what a reader should know of a cell besides its value."""
     found, review = cell.cell, cell.review
     if review is not None and review.state != "accepted":
-        yield say(REVIEWS[review.state])
-        if found.state in ("found", "conflict"):
+        yield _decision(cell, say)
+        if found.state in ("found", "conflict") and cell.shown is not found:
             yield say(N_("Was found: {value}").format(value=value_text(field, found, language)))
     if found.state == "not_stated":
         pages = page_ranges(found.pages_read)
@@ -218,6 +223,14 @@ def _remarks(field: types.FieldDefinition, cell: types.ShownCell, say: Translate
     if cell.needs_review:
         sure = "" if found.confidence is None else f" ({found.confidence:.0%})"
         yield say(N_("To be reviewed")) + sure
+
+
+def _decision(cell: types.ShownCell, say: Translate) -> str:
+    """Return what a person decided, and whether the value was read again since; empty without a decision."""
+    if cell.review is None:
+        return ""
+    decision = say(REVIEWS[cell.review.state])
+    return decision if cell.is_reviewed else say(N_("{decision}, but read again since").format(decision=decision))
 
 
 def page_ranges(pages: Sequence[int]) -> str:
@@ -250,16 +263,14 @@ def _evidence(
     values += [(other, say(STATES["conflict"]), None, found.sha256) for other in found.alternatives]
     if review is not None and review.state == "corrected":
         values.insert(0, (review, say(REVIEWS["corrected"]), None, review.sha256))
-    decided = (
-        (say(REVIEWS[review.state]), review.reviewer or review.reviewed_by) if review is not None else (None, None)
-    )
     for value, state, confidence, sha256 in values:
         plain = None if value.value is None else _cell(field, value, language)
         for citation in value.citations or (None,):
             yield [
                 *(document.name, field.name, plain, value.unit, value.words, state),
                 Cell(confidence, "0%"),
-                *decided,
+                _decision(cell, say) or None,
+                (review.reviewer or review.reviewed_by) if review is not None else None,
                 say(cell.conflict) if cell.conflict else None,
                 *(_quoted(citation) if citation else [None] * 4),
                 page_ranges(found.pages_read) if value is told else None,
@@ -313,7 +324,7 @@ class ExportedField(types.FoundField):
     def of(cls, cell: types.ShownCell) -> "ExportedField":
         """Convert a cell."""
         found, review = cell.cell, cell.review
-        is_found = review is None or review.state == "accepted"
+        is_found = cell.shown is found
         read = {name: getattr(found, name) for name in types.FoundField.model_fields}
         if review is not None and review.state == "corrected":
             read |= {"state": "found", "confidence": None, "verdict": None, "alternatives": ()}

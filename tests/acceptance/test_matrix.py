@@ -255,6 +255,29 @@ def test_a_value_that_was_read_again_is_not_decided_about_unseen(app: AppTest, e
     assert review(engine, matrix, 0) == ("corrected", 4813)
 
 
+def test_a_value_that_was_read_again_is_accepted_again_by_the_button(app: AppTest, engine: RAGEngine) -> None:
+    matrix = facts(engine)
+    ships, [document] = matrix.fields[0], engine.documents.list()
+    opened(app)
+    select(app, document, ships)
+    press(app, "Accept")
+    later = {**LINES, 1: "The harbour handled 5,103 ships in 2019."}
+    added = engine.documents.add(pdfs.pages(2, line=later.__getitem__), "facts.pdf", replaces=document.id)
+    worker.run(engine.installation, wait=False)
+    select(app, engine.documents.get(added.id), ships)
+    assert "Please look at it again" in "".join(str(info.value) for info in app.info)
+    (accept,) = [button for button in app.button if button.label == "Accept"]
+    assert not accept.disabled
+    press(app, "Accept")
+    filled = engine.matrices.get(matrix.id)
+    cell = filled.at(filled.documents[0], ships)
+    assert cell
+    assert cell.is_reviewed
+    select(app, engine.documents.get(added.id), ships)
+    (accept,) = [button for button in app.button if button.label == "Accept"]
+    assert accept.disabled
+
+
 def test_a_notice_and_what_is_undone_are_of_their_own_cell(app: AppTest, engine: RAGEngine) -> None:
     matrix = facts(engine)
     (ships, quasar), [document] = matrix.fields, engine.documents.list()

@@ -121,7 +121,7 @@ def test_fields_are_filled_that_were_pasted_a_moment_ago(page: Page) -> None:
     page.clock.resume()
     expect(page.locator(".st-key-matrix-form")).to_be_hidden()
     filled(page)
-    assert exported(page)[0] == ["Document", *questions]
+    assert exported(page)[0] == ["Document", *questions, "To be reviewed"]
 
 
 def paste(page: Page, lines: list[str], *, is_paused: bool = False) -> None:

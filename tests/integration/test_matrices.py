@@ -546,6 +546,18 @@ def test_a_correction_outlives_refills_and_is_flagged_when_its_document_changes(
     assert changed.needs_review  # the person saw another document
 
 
+def test_a_rejection_stays_until_the_document_states_another_value(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
+    found = filled(engine, ids[:1], [NUMBER])
+    review(engine, found, 0, 0, "rejected")
+    same = add(engine, [NORTH[0], "The harbour was dredged twice."], "north.pdf", replaces=ids[0])
+    again = at(refill(engine, found.matrix.id), 0, 0)
+    assert (again.cell.value, again.cell.version, again.is_stale) == (4812.0, 2, False)
+    assert (again.is_reviewed, again.needs_review, again.shown) == (True, False, None)
+    add(engine, LATER, "north.pdf", replaces=same)
+    other = at(refill(engine, found.matrix.id), 0, 0)
+    assert (other.shown and other.shown.value, other.needs_review) == (5103.0, True)
+
+
 def test_a_decision_may_be_taken_back(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
     found = filled(engine, ids[:1], [NUMBER])
     rejected = review(engine, found, 0, 0, "rejected")

@@ -144,7 +144,7 @@ def test_a_value_is_what_spreadsheets_know_as_such(
     filled = make_matrix([NORTH], [field], make_cell(NORTH, field, value))
     read = workbook_of(filled)["Matrix"]["B2"]
     assert (day_of(read.value), read.data_type, read.number_format) == cell
-    assert csv_rows(filled)[1] == ["north.pdf", plain]
+    assert csv_rows(filled)[1] == ["north.pdf", plain, ""]
 
 
 def test_the_unit_stands_in_the_head_unless_values_have_different_ones() -> None:
@@ -159,12 +159,12 @@ def test_the_unit_stands_in_the_head_unless_values_have_different_ones() -> None
     assert [cell.value for cell in workbook_of(filled)["Matrix"][1]] == heads
     assert [cell.value for cell in workbook_of(filled)["Matrix"][3]] == ["=south.pdf", 8, 6, "USD", None]
     assert csv_rows(filled) == [
-        heads,
-        ["north.pdf", "8", "5", "EUR", "5.5"],
-        ["'=south.pdf", "8", "6", "USD", ""],
+        [*heads, "To be reviewed"],
+        ["north.pdf", "8", "5", "EUR", "5.5", ""],
+        ["'=south.pdf", "8", "6", "USD", "", ""],
     ]
     empty = make_matrix([NORTH], [SALES])
-    assert csv_rows(empty) == [["Document", "Net sales (million USD)"], ["north.pdf", ""]]
+    assert csv_rows(empty) == [["Document", "Net sales (million USD)", "To be reviewed"], ["north.pdf", "", ""]]
 
 
 def test_what_a_person_decided_counts() -> None:
@@ -185,7 +185,7 @@ def test_what_a_person_decided_counts() -> None:
         "rejected\nWas found: 4",
         None,
     ]
-    assert csv_rows(filled)[1] == ["north.pdf", "5", "", "4"]
+    assert csv_rows(filled)[1] == ["north.pdf", "5", "", "4", ""]
     row = json.loads(export.MATRIX_WRITERS["json"](filled, str, "en"))["rows"][0]
     told = {name: (cell["value"], cell["state"], cell["review"]) for name, cell in row["fields"].items()}
     assert told == {
@@ -202,6 +202,22 @@ def test_what_a_person_decided_counts() -> None:
         ("rejected", 4, "found", "rejected", "bob"),
         ("accepted", 4, "found", "accepted", None),
     ]
+
+
+def test_a_decision_about_a_value_that_was_read_again_is_told_as_such() -> None:
+    fields = [make_field(number, name, type="number") for number, name in enumerate(("rejected", "accepted"))]
+    before = {"reviewed_at": NOW - dt.timedelta(days=1)}
+    reviews = [reviewed(state, NORTH).model_copy(update=before) for state in ("rejected", "accepted")]
+    cells = [make_cell(NORTH, field, 4.0, review=one) for field, one in zip(fields, reviews, strict=True)]
+    filled = make_matrix([NORTH], fields, *cells)
+    assert csv_rows(filled)[1] == ["north.pdf", "4", "4", "rejected; accepted"]
+    workbook = workbook_of(filled)
+    told = workbook["Matrix"]["B2"].comment.text
+    assert told == "rejected, but read again since\nTo be reviewed (95%)"
+    reviews_told = [row[7].value for row in workbook["Evidence"].iter_rows(min_row=2)]
+    assert reviews_told == ["rejected, but read again since", "accepted, but read again since"]
+    row = json.loads(export.MATRIX_WRITERS["json"](filled, str, "en"))["rows"][0]["fields"]["rejected"]
+    assert (row["value"], row["state"], row["found"], row["needsReview"]) == (4.0, "found", None, True)
 
 
 def test_colours_and_notes_tell_what_to_look_at() -> None:
@@ -226,7 +242,7 @@ def test_colours_and_notes_tell_what_to_look_at() -> None:
         (4, "F8CBAD", "The document also states: 7\nTo be reviewed (95%)"),
         (4, "FFEB9C", "To be reviewed (40%)"),
         (4, "F8CBAD", "Differs from the others\nTo be reviewed (95%)"),
-        (5, "FFEB9C", "corrected by hand\nWas found: 4\nTo be reviewed (95%)"),
+        (5, "FFEB9C", "corrected by hand, but read again since\nWas found: 4\nTo be reviewed (95%)"),
         (None, "000000", None),  # not filled yet
     ]
 

@@ -124,7 +124,8 @@ GROUP BY r.lineage_id;
 SELECT * FROM matrices WHERE user_id = :user_id AND id = :id FOR NO KEY UPDATE;
 
 -- name: put
--- Values from other content are kept, and what a person decided stays.
+-- Values from other content are kept, and what a person decided stays. A value that a person rejected is as old as it was
+-- then if it is found again, so that the rejection is of it, too.
 INSERT INTO field_cells AS kept (user_id, matrix_id, lineage_id, field_id, document_id, sha256, cell)
 SELECT m.user_id, m.id, :lineage_id, :field_id, d.id, :sha256, :cell
 FROM matrices m
@@ -132,7 +133,16 @@ JOIN documents d ON d.id = :document_id
 WHERE m.user_id = :user_id AND d.user_id = :user_id AND m.id = :id AND :lineage_id = ANY (m.lineage_ids)
 ON CONFLICT (user_id, matrix_id, lineage_id, field_id) DO UPDATE
 SET previous = CASE WHEN kept.sha256 <> excluded.sha256 THEN kept.cell ELSE kept.previous END,
-    document_id = excluded.document_id, sha256 = excluded.sha256, cell = excluded.cell, is_outdated = false
+    document_id = excluded.document_id, sha256 = excluded.sha256, is_outdated = false,
+    cell = CASE
+        WHEN kept.review ->> 'state' = 'rejected' AND NOT kept.is_outdated
+         AND (kept.review ->> 'reviewed_at')::timestamptz >= (kept.cell ->> 'filled_at')::timestamptz
+         AND kept.cell -> 'state' = excluded.cell -> 'state' AND kept.cell -> 'value' = excluded.cell -> 'value'
+         AND kept.cell -> 'unit' = excluded.cell -> 'unit'
+         AND (kept.cell -> 'value' <> 'null' OR kept.cell -> 'words' = excluded.cell -> 'words')
+        THEN excluded.cell || jsonb_build_object('filled_at', kept.cell -> 'filled_at')
+        ELSE excluded.cell
+    END
 RETURNING field_id;
 
 -- name: lock_cell

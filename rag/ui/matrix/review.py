@@ -95,8 +95,8 @@ def _finding(filled: types.FilledMatrix, selected: Selected) -> None:
         if review.state == "corrected":
             st.text(value_text(selected.field, review))
         st.caption(f"{sign} {_decided(review)}")
-        if review.sha256 != cell.sha256:
-            st.info(_("The document has changed since. Please look at it again."), icon=":material/history:")
+        if not shown.is_reviewed:
+            st.info(_("The value was read again since. Please look at it again."), icon=":material/history:")
     if cell.state == "not_stated":
         st.text(_("Not stated on the pages that were read: {pages}", pages=page_ranges(cell.pages_read) or "–"))
     elif cell.state == "failed":
@@ -169,7 +169,7 @@ def _buttons(filled: types.FilledMatrix, selected: Selected) -> None:
     shown = selected.shown
     may_not = shown is None or not filled.may_write
     act = functools.partial(decisions.act, filled, selected.place, seen=selected.seen)
-    state = shown.review.state if shown and shown.review else None
+    state = shown.review.state if shown and shown.review and shown.is_reviewed else None
     if not filled.may_write:
         st.caption(_("This collection is shared with you for reading only."))
     with st.container(horizontal=True, key="matrix-decide", vertical_alignment="center"):
@@ -182,7 +182,7 @@ def _buttons(filled: types.FilledMatrix, selected: Selected) -> None:
         )
         _button(_("Correct"), "c", "edit", lambda: act("correct"), disabled=may_not)
         _button(_("Reject"), "r", "close", lambda: act("reject"), disabled=may_not or state == "rejected")
-        if state:
+        if shown and shown.review:
             _button(_("Take back"), "u", "undo", lambda: act("undo"), disabled=may_not)
         st.space("stretch")
         _button(_("Previous"), "k", "arrow_upward", lambda: decisions.move(filled, -1), disabled=not filled.to_review)

@@ -54,6 +54,7 @@ class FieldReader:
         # A small model cannot keep to the form of the reply: fields are read as without one.
         self._llm = None if llm is None or providers.is_small(llm) else llm
         self.usage = types.Usage()
+        self.has_model = self._llm is not None
         self.model = llm.metadata.model_name if llm else ""
 
     def read(

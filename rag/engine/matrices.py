@@ -16,6 +16,7 @@ from pydantic.alias_generators import to_camel
 from rag import errors, export, parsing, types, vocabulary
 from rag.answering.fields.agreement import Reading, agree, outliers, read_value
 from rag.answering.fields.checked_values import corrected_value
+from rag.answering.fields.quoted_values import NEEDS_MODEL
 from rag.answering.fields.schemas import fields_of_schema, schema_of_fields
 from rag.answering.text.question_parts import asks_whether
 from rag.engine.field_reading import FieldReader, Read
@@ -412,11 +413,14 @@ class Matrices:
         for one in compared:
             if (one.cell.lineage_id, one.cell.field_id) in conflicts and not one.is_reviewed:
                 contradicting[one.cell.lineage_id].add(one.cell.field_id)
-        rows, found = [], store.rows(matrix)
+        rows, found = [], store.rows(matrix, NEEDS_MODEL)
+        waits = any(row.need_model for row in found.values())
+        waits = waits and not FieldReader(self._workspace, self._questions, ANY_MODEL).has_model
         for lineage_id in (document.lineage_id or document.id for document in documents):
             row = found.get(lineage_id) or types.RowProgress(lineage_id=lineage_id)
+            to_review = tuple(sorted({*row.to_review, *contradicting[lineage_id]}))
             rows.append(
-                row.model_copy(update={"to_review": tuple(sorted({*row.to_review, *contradicting[lineage_id]}))})
+                row.model_copy(update={"to_review": to_review, "need_model": row.need_model if waits else 0})
             )
         return types.FilledMatrix(
             matrix=matrix,

@@ -445,13 +445,14 @@ class ListedMatrix(Matrix):
 class RowProgress(Model):
     """How far a document is: how many fields are `filled`, `up_to_date` and `found`, and which are to be reviewed.
 
-    A value that failed is not up to date.
+    A value that failed is not up to date. Of those, `need_model` cannot be filled while there is no language model.
     """
 
     lineage_id: uuid.UUID
     filled: int = 0
     up_to_date: int = 0
     found: int = 0
+    need_model: int = 0
     to_review: tuple[uuid.UUID, ...] = ()
 
 
@@ -486,10 +487,18 @@ class FilledMatrix(Model):
 
     @property
     def to_fill(self) -> int:
-        """The number of empty, failed or stale cells of ready documents, of a pilot only its own."""
+        """The number of empty, failed or stale cells of ready documents, of a pilot only its own.
+
+        Without those that wait for a language model.
+        """
         pilot = zip(self.documents[: self.matrix.pilot], self.rows, strict=False)
         ready = [row for document, row in pilot if document.status is DocumentStatus.READY]
-        return sum(len(self.matrix.fields) - row.up_to_date for row in ready)
+        return sum(len(self.matrix.fields) - row.up_to_date - row.need_model for row in ready)
+
+    @property
+    def need_model(self) -> int:
+        """The number of cells that only a language model can fill, while there is none."""
+        return sum(row.need_model for row in self.rows)
 
     @property
     def to_review(self) -> int:

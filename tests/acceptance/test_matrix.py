@@ -185,6 +185,17 @@ def test_words_that_no_quote_has_are_those_of_the_model(
     assert said in texts(app)
 
 
+def test_values_that_wait_for_a_language_model_are_not_to_be_filled_now(app: AppTest, engine: RAGEngine) -> None:
+    add(engine, "more.pdf", LINES)
+    officers = {"name": "Officers", "type": "records", "columns": [{"name": "name"}]}
+    facts(engine, fields=[officers], pilot=1)
+    opened(app)
+    assert "1 value needs a language model" in texts(app)
+    labels = [button.label for button in app.button]
+    assert "Fill all documents" in labels
+    assert "Fill now" not in labels
+
+
 def test_values_are_accepted_corrected_and_taken_back(app: AppTest, engine: RAGEngine) -> None:
     matrix = facts(engine)
     (ships, _quasar), [document] = matrix.fields, engine.documents.list()

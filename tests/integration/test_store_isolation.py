@@ -474,7 +474,7 @@ CASES |= {
     "matrices.delete": lambda w, user: w.db.of(user).matrices.delete(w.matrix.id),
     "matrices.documents": lambda w, user: w.db.of(user).matrices.documents([lineage_of(w.document)]),
     "matrices.lineages": lambda w, user: w.db.of(user).matrices.lineages([w.document.id]),
-    "matrices.rows": lambda w, user: w.db.of(user).matrices.rows(w.matrix),
+    "matrices.rows": lambda w, user: w.db.of(user).matrices.rows(w.matrix, ""),
     "matrices.cells": lambda w, user: w.db.of(user).matrices.cells(w.matrix.id),
     "matrices.compared": lambda w, user: w.db.of(user).matrices.compared(w.matrix.id, [SECRET_FIELD]),
     "matrices.put": lambda w, user: w.db.of(user).matrices.put(

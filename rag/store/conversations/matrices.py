@@ -144,13 +144,18 @@ class Matrices:
         documents = {row["lineage_id"]: to_document(row) for row in rows}
         return [documents[lineage_id] for lineage_id in lineage_ids if lineage_id in documents]
 
-    def rows(self, matrix: types.Matrix) -> dict[uuid.UUID, types.RowProgress]:
+    def rows(self, matrix: types.Matrix, needs_model: str) -> dict[uuid.UUID, types.RowProgress]:
         """Return how far each document is, by its lineage; those of which nothing is filled are left out.
 
-        Values that contradict others are not among those to review.
+        `needs_model` is the reason of what failed for lack of a language model. Values that contradict others are not
+        among those to review.
         """
-        required = [field.id for field in matrix.fields if field.required]
-        rows = self._queries.all("rows", id=matrix.id, required_ids=required, sure_confidence=types.SURE_CONFIDENCE)
+        values = {
+            "required_ids": [field.id for field in matrix.fields if field.required],
+            "sure_confidence": types.SURE_CONFIDENCE,
+            "needs_model": needs_model,
+        }
+        rows = self._queries.all("rows", id=matrix.id, **values)
         return {row["lineage_id"]: types.RowProgress(**row) for row in rows}
 
     def cells(

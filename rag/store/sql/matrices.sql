@@ -99,11 +99,13 @@ WHERE c.user_id = :user_id AND c.matrix_id = :id AND (c.field_id = ANY (:field_i
 
 -- name: rows
 -- Of each document, how many fields are filled, up to date, and have a value, and which a person should look at, as
--- `ShownCell` tells of each cell; but for conflicts, which are not stored.
+-- `ShownCell` tells of each cell; but for conflicts, which are not stored. And how many failed for lack of a model.
 SELECT r.lineage_id, count(*) AS filled, count(*) FILTER (WHERE r.is_current) AS up_to_date, count(*) FILTER (WHERE r.has_value) AS found,
+       count(*) FILTER (WHERE r.needs_model) AS need_model,
        coalesce(array_agg(r.field_id) FILTER (WHERE r.needs_review), '{}') AS to_review
 FROM (
-    SELECT c.lineage_id, c.field_id, s.state <> 'failed' AND NOT c.is_outdated AND c.sha256 = d.sha256 AS is_current,
+    SELECT c.lineage_id, c.field_id, s.state <> 'failed' AND s.is_fresh AS is_current,
+           s.state = 'failed' AND s.is_fresh AND c.cell ->> 'reason' = :needs_model AS needs_model,
            c.review ->> 'state' = 'corrected' IS TRUE
            OR s.state IN ('found', 'conflict') AND NOT (s.is_reviewed AND c.review ->> 'state' = 'rejected') AS has_value,
            NOT s.is_reviewed AND (
@@ -112,7 +114,8 @@ FROM (
     FROM field_cells c
     JOIN documents d ON d.user_id = :user_id AND d.lineage_id = c.lineage_id AND d.superseded_by IS NULL AND d.deleted_at IS NULL
     CROSS JOIN LATERAL (
-        SELECT c.cell ->> 'state' AS state, coalesce((c.cell ->> 'confidence')::float8, 0) AS confidence,
+        SELECT c.cell ->> 'state' AS state, NOT c.is_outdated AND c.sha256 = d.sha256 AS is_fresh,
+               coalesce((c.cell ->> 'confidence')::float8, 0) AS confidence,
                coalesce((c.review ->> 'reviewed_at')::timestamptz >= (c.cell ->> 'filled_at')::timestamptz, false) AS is_reviewed
     ) AS s
     WHERE c.user_id = :user_id AND c.matrix_id = :id AND {cell_in_sight}

@@ -3,6 +3,7 @@
 import datetime as dt
 import uuid
 from collections.abc import Sequence
+from typing import Literal
 
 import streamlit as st
 
@@ -30,6 +31,7 @@ def show_progress(filled: types.FilledMatrix) -> None:
         st.fragment(_reading, run_every=POLL_SECONDS)(filled.matrix.id, reading)
     if job is not None and job.status == "failed":
         st.error(escape(translate_message(job.error or "")), icon=":material/error:")
+    is_pilot = len(pilot) < len(filled.documents)
     if filled.to_fill:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.text(
@@ -39,10 +41,19 @@ def show_progress(filled: types.FilledMatrix) -> None:
                     "{count} values are missing or out of date.",
                 )
             )
-            if filled.may_write and st.button(_("Fill now"), icon=":material/refresh:", type="primary"):
+            kind: Literal["primary", "secondary"] = "secondary" if is_pilot else "primary"
+            if filled.may_write and st.button(_("Fill now"), icon=":material/refresh:", type=kind):
                 engine_of(filled.matrix.id).matrices.fill(filled.matrix.id)
                 st.rerun()
-    if len(pilot) < len(filled.documents):
+    if filled.need_model:
+        st.caption(
+            plural(
+                filled.need_model,
+                "{count} value needs a language model: connect one in the settings.",
+                "{count} values need a language model: connect one in the settings.",
+            )
+        )
+    if is_pilot:
         _pilot(filled, len(pilot))
 
 

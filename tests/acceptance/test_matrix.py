@@ -377,6 +377,28 @@ def test_an_owner_shares_a_matrix_and_a_template_with_the_collection(app: AppTes
     assert engine.matrices.templates()[0].index_id == engine.indexes.list()[0].id
 
 
+@pytest.mark.parametrize("theirs", [{"state": "rejected"}, {"state": "corrected", "value": 4000}])
+def test_a_correction_is_kept_in_the_form_when_somebody_else_decided(
+    app: AppTest, engine: RAGEngine, theirs: dict[str, object]
+) -> None:
+    matrix = facts(engine)
+    ships, [document] = matrix.fields[0], engine.documents.list()
+    opened(app)
+    select(app, document, ships)
+    press(app, "Correct")
+    (value,) = [field for field in app.text_input if field.label == "Value"]
+    value.set_value("4,813")
+    assert document.lineage_id
+    assert ships.id
+    engine.matrices.review(matrix.id, document.lineage_id, ships.id, theirs)
+    press(app, "Save")
+    assert "Somebody else has reviewed this value meanwhile" in texts(app)
+    (value,) = [field for field in app.text_input if field.label == "Value"]
+    assert value.value == "4,813"
+    press(app, "Save")  # having seen it
+    assert review(engine, matrix, 0) == ("corrected", 4813)
+
+
 def review(engine: RAGEngine, matrix: types.Matrix, number: int) -> tuple[str | None, types.FieldValue]:
     """What a person decided about a field of the first document."""
     filled = engine.matrices.get(matrix.id)

@@ -107,6 +107,23 @@ def test_values_are_reviewed_by_keys_and_corrected_by_words_on_the_page(page: Pa
     assert any(SERIN.sentence in value for value in values)
 
 
+def test_keys_are_not_lost_that_are_pressed_before_the_next_value_is_shown(page: Page) -> None:
+    steps.upload(page, SERIN)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto("/matrix")
+    page.get_by_role("button", name="New matrix").click()
+    fields = ["Auditor", "Seat", "Chair"]
+    paste(page, fields)
+    press(page, "Fill")
+    filled(page)
+    page.get_by_role("button", name="Edit").wait_for()
+    cell(page, SERIN, fields[0]).get_by_role("button").click()
+    for _ in fields:
+        page.keyboard.press("a")
+    for field in fields:
+        expect(cell(page, SERIN, field)).to_contain_text("✓")
+
+
 def test_fields_are_filled_that_were_pasted_a_moment_ago(page: Page) -> None:
     steps.upload(page, SISKIN)
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])

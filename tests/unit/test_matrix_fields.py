@@ -6,6 +6,7 @@ import pytest
 
 from rag import errors
 from rag.types import FieldColumn, FieldDefinition
+from rag.ui.language import use_language
 from rag.ui.matrix.field_table import EMPTY, fields_of_rows, row_of
 
 FIELDS = [
@@ -29,6 +30,15 @@ FIELDS = [
 
 def test_a_field_comes_back_from_its_row_as_it_was() -> None:
     assert fields_of_rows(map(row_of, FIELDS)) == FIELDS
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_types_are_read_as_they_are_shown(language: str) -> None:
+    with use_language(language):
+        names = [str(row_of(FieldDefinition(name="Amount", type=kind))["type"]) for kind in ("number", "money")]
+        fields = fields_of_rows({**EMPTY, "name": name, "type": name} for name in names)
+    assert [field.type for field in fields] == ["number", "money"]
+    assert names == {"en": ["Number", "Money"], "de": ["Zahl", "Geldbetrag"]}[language]
 
 
 def test_rows_without_words_are_no_fields_and_missing_cells_are_empty() -> None:

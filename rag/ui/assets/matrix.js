@@ -5,7 +5,7 @@ const OFF = "pagelight:keys-off"; // as in viewer/keys.js
 const ACTIONS = { j: "next", k: "previous", a: "accept", c: "correct", r: "reject", u: "undo" };
 const STEPS = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] };
 
-const PATIENCE_MS = 5000; // for the answer to a click
+const PATIENCE_MS = 5000; // for the answer to a click or key
 
 const TYPED = "input, textarea, select, canvas, [role=grid], [contenteditable=true], [contenteditable='']"; // tables, too
 const typesInto = (node) => node?.closest?.(TYPED);
@@ -63,6 +63,7 @@ function draw(root, { columns, rows }) {
 class Matrix {
   constructor(root) {
     this.root = root;
+    this.queue = []; // what was pressed since the last click or key, before the answer to it
     this.pressed = (event) => this.press(event);
     root.addEventListener("click", (event) => this.open(event.target.closest("td")));
     root.addEventListener("keydown", (event) => this.move(event));
@@ -78,7 +79,7 @@ class Matrix {
     const cell = this.select(data.selected);
     if (String(data.selected) !== String(this.shown)) cell?.scrollIntoView({ block: "nearest", inline: "nearest" });
     this.shown = data.selected;
-    if (String(data.selected) === String(this.opening)) this.opened();
+    if (this.isAnswered?.()) this.goOn();
     if (place) (cell ?? this.at(place))?.querySelector("button").focus({ preventScroll: true });
   }
 
@@ -111,23 +112,38 @@ class Matrix {
     if (!cell) return;
     const place = this.placeOf(cell);
     this.select(place);
+    this.forget();
+    this.before = null;
     this.send.setTriggerValue("open", place);
-    if (String(place) === String(this.data.selected)) return;
-    this.opening = place;
-    this.held = null;
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => (this.opening = null), PATIENCE_MS);
+    if (String(place) !== String(this.data.selected)) this.wait(() => String(place) === String(this.data.selected));
   }
 
-  /** Does what was pressed between a click and the answer to it. */
-  opened() {
-    this.opening = null;
-    if (this.held) this.tell(this.held);
-    this.held = null;
+  wait(isAnswered) {
+    this.isAnswered = isAnswered;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.forget(), PATIENCE_MS);
+  }
+
+  forget() {
+    clearTimeout(this.timer);
+    this.isAnswered = null;
+    this.queue = [];
+  }
+
+  /** Does what was pressed meanwhile to the cell that is selected now; not to the same cell, nor while a value is written. */
+  goOn() {
+    const [action, ...later] = this.queue;
+    this.forget();
+    if (!action || this.data.correcting || String(this.data.selected) === this.before) return;
+    this.tell(action);
+    this.queue = later;
   }
 
   tell(action) {
-    this.send.setTriggerValue("press", { action, cell: this.data.selected, seen: this.data.seen, at: Date.now() });
+    const at = Date.now();
+    this.before = String(this.data.selected);
+    this.send.setTriggerValue("press", { action, cell: this.data.selected, seen: this.data.seen, at });
+    this.wait(() => this.data.answered === at);
   }
 
   /** Moves the focus to a neighbouring cell; the key goes no further, or the viewer would turn to another citation. */
@@ -154,7 +170,7 @@ class Matrix {
     event.preventDefault();
     event.stopPropagation();
     if (event.repeat || (this.data.correcting && !isLeaving)) return;
-    if (this.opening) this.held = action;
+    if (this.isAnswered && !isLeaving) this.queue.push(action);
     else this.tell(action);
   }
 }

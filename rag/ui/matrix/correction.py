@@ -32,7 +32,10 @@ def show_correction(filled: types.FilledMatrix, selected: Selected) -> None:
     """Show the form; what is saved is read as the field's type by the engine."""
     field, shown = selected.field, selected.shown
     words: types.CellCitation | None = st.session_state.get(WORDS)
-    before = (shown.shown if shown else None) or types.CellValue()
+    opened: Correction = st.session_state[CORRECTED]
+    # When somebody else decides meanwhile, what was typed stays: inputs that began with another value would be new ones.
+    before = opened.before or (shown.shown if shown else None) or types.CellValue()
+    st.session_state[CORRECTED] = opened._replace(before=before)
     key = f"matrix-correction-{hash((selected.place, words))}"
     with st.container(key="matrix-correction"), st.form(key=key, border=False):
         if words:
@@ -51,8 +54,7 @@ def show_correction(filled: types.FilledMatrix, selected: Selected) -> None:
         leave_correction()
         st.rerun()
     if is_saved:
-        opened: Correction = st.session_state[CORRECTED]
-        st.session_state[CORRECTED] = Correction(selected.place, selected.seen)  # which is seen if this is not saved
+        st.session_state[CORRECTED] = Correction(selected.place, selected.seen, before)  # is seen if this is not saved
         decide(filled, selected.place, "corrected", opened.seen, _request(field, text, unit, before, words))
         st.rerun()
 

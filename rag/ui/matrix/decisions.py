@@ -25,10 +25,11 @@ STATES: Mapping[str, types.ReviewState] = {"accept": "accepted", "reject": "reje
 
 
 class Correction(NamedTuple):
-    """The cell whose correction is open, and what the person saw of it."""
+    """The cell whose correction is open, what the person saw of it, and the value that the form began with."""
 
     place: Place
     seen: Seen
+    before: types.CellValue | None = None
 
 
 class Notice(NamedTuple):

@@ -1,7 +1,7 @@
 """Field definitions as the rows of an editable table, and back."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, get_args
+from typing import Any
 
 import streamlit as st
 
@@ -16,15 +16,10 @@ BRACKETS = "[]"
 """Around the unit, or the choices separated by |, of a column of records: `amount: money [million USD]`."""
 
 
-def _type_name(kind: Any) -> str:  # one of the options
-    return _(TYPES[kind])
-
-
 VISIBLE = ("name", "type", "instruction", "unit", "parts", "required", "should_agree")
 """Columns of the table; the id and example of a field are kept in hidden ones."""
 COLUMNS = {
     "name": st.column_config.TextColumn(N_("Name"), width=170),
-    "type": st.column_config.SelectboxColumn(N_("Type"), options=list(TYPES), width=110, format_func=_type_name),
     "instruction": st.column_config.TextColumn(
         N_("Instruction"), width=250, help=N_("What is meant: where it stands, of which period, what does not count.")
     ),
@@ -45,8 +40,7 @@ COLUMNS = {
     ),
 }
 EMPTY: Mapping[str, Any] = {
-    **dict.fromkeys(("name", "instruction", "unit", "parts", "id", "example"), ""),
-    "type": "text",
+    **dict.fromkeys(("name", "type", "instruction", "unit", "parts", "id", "example"), ""),
     "required": False,
     "should_agree": False,
 }
@@ -58,11 +52,15 @@ def edit_fields(fields: Sequence[types.FieldDefinition], key: str) -> list[dict[
     `on_change="ignore"` keeps edits in the browser until the next rerun: reporting each edit takes half a second,
     and would come too late for a button that is clicked before.
     """
-    rows = [row_of(field) for field in fields] or [dict(EMPTY)]
+    rows = [row_of(field) for field in fields] or [{**EMPTY, "type": _(TYPES["text"])}]
+    types_of_fields = [_(name) for name in TYPES.values()]  # as they are shown, which is how they are pasted
     edited: list[dict[str, Any]] = st.data_editor(
         rows,
         key=key,
-        column_config=translate_columns(COLUMNS),
+        column_config={
+            **translate_columns(COLUMNS),
+            "type": st.column_config.SelectboxColumn(_("Type"), options=types_of_fields, width=110),
+        },
         column_order=VISIBLE,
         num_rows="dynamic",
         hide_index=True,
@@ -79,8 +77,8 @@ def row_of(field: types.FieldDefinition) -> dict[str, Any]:
     else:
         parts = f"{SEPARATOR} ".join(field.choices)
     texts = {"unit": field.unit or "", "parts": parts, "example": field.example or ""}
-    kept = field.model_dump(include={"name", "type", "instruction", "required", "should_agree"})
-    return {**EMPTY, **kept, **texts, "id": str(field.id or "")}
+    kept = field.model_dump(include={"name", "instruction", "required", "should_agree"})
+    return {**EMPTY, **kept, **texts, "type": _(TYPES[field.type]), "id": str(field.id or "")}
 
 
 def _column_text(column: types.FieldColumn) -> str:
@@ -101,7 +99,7 @@ def fields_of_rows(rows: Iterable[Mapping[str, Any]]) -> list[types.FieldDefinit
         name, instruction = text.get("name", ""), text.get("instruction", "")
         if not name and not instruction:
             continue
-        kind: types.FieldType = row.get("type") or "text"
+        kind = _kinds().get(text.get("type", "").casefold(), "text")
         parts = [part.strip() for part in text.get("parts", "").split(SEPARATOR) if part.strip()]
         if kind == "choice" and not parts:
             raise errors.ValidationError(
@@ -126,18 +124,19 @@ def fields_of_rows(rows: Iterable[Mapping[str, Any]]) -> list[types.FieldDefinit
     return fields
 
 
+def _kinds() -> dict[str, types.FieldType]:
+    """Return the types by their names, as they are shown and as requests have them."""
+    return {name.casefold(): kind for kind, label in TYPES.items() for name in (kind, label, _(label))}
+
+
 def _column(text: str) -> types.FieldColumn:
     """Return the column that a text such as `amount: money [million USD]` describes; one without a type has text."""
     head, _bracket, detail = text.partition(BRACKETS[0])
     name, _colon, kind_text = head.strip().partition(":")
     detail = detail.strip().rstrip(BRACKETS[1]).strip()
-    kinds = {
-        **{_(TYPES[kind]).casefold(): kind for kind in get_args(types.ColumnType)},
-        **{kind: kind for kind in get_args(types.ColumnType)},
-    }
-    kind = kinds.get(kind_text.strip().casefold() or "text")
+    kind = _kinds().get(kind_text.strip().casefold() or "text")
     choices = tuple(choice.strip() for choice in detail.split("|") if choice.strip()) if kind == "choice" else ()
-    if kind is None or not name.strip() or (kind == "choice" and not choices):
+    if kind in (None, "records") or not name.strip() or (kind == "choice" and not choices):
         raise errors.ValidationError(
             N_("“{column}” is no column of a list of records. Write such as “amount: money [million USD]”."),
             column=text,

@@ -1,7 +1,7 @@
 """The table of a matrix: documents by fields, each cell with its value, page and marks.
 
-The browser also takes the keys of a review. A decision names the cell that it was made for, so that a key pressed
-before the next cell is on the screen decides nothing.
+The browser also takes the keys of a review, one after the other: one that is pressed before the answer to the last is
+about the cell that is selected then. A decision names the cell that it was made for, so that it decides about no other.
 """
 
 import uuid
@@ -83,6 +83,7 @@ def show_table(filled: types.FilledMatrix, window: Window, selected: Selected | 
             "selected": selected and [str(part) for part in selected.place],
             "seen": selected and selected.seen,
             "correcting": decisions.is_correcting(selected),
+            "answered": st.session_state.get(PRESSED),
         },
         on_open_change=opened,
         on_press_change=pressed,

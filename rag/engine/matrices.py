@@ -419,9 +419,7 @@ class Matrices:
         for lineage_id in (document.lineage_id or document.id for document in documents):
             row = found.get(lineage_id) or types.RowProgress(lineage_id=lineage_id)
             to_review = tuple(sorted({*row.to_review, *contradicting[lineage_id]}))
-            rows.append(
-                row.model_copy(update={"to_review": to_review, "need_model": row.need_model if waits else 0})
-            )
+            rows.append(row.model_copy(update={"to_review": to_review, "need_model": row.need_model if waits else 0}))
         return types.FilledMatrix(
             matrix=matrix,
             documents=tuple(documents),

@@ -229,8 +229,8 @@ def _decision(cell: types.ShownCell, say: Translate) -> str:
     """Return what a person decided, and whether the value was read again since; empty without a decision."""
     if cell.review is None:
         return ""
-    decision = say(REVIEWS[cell.review.state])
-    return decision if cell.is_reviewed else say(N_("{decision}, but read again since").format(decision=decision))
+    decision = REVIEWS[cell.review.state]
+    return say(decision if cell.is_reviewed else N_("{_decision}, but read again since").format(_decision=decision))
 
 
 def page_ranges(pages: Sequence[int]) -> str:

@@ -46,6 +46,13 @@ def test_rows_without_words_are_no_fields_and_missing_cells_are_empty() -> None:
     assert fields_of_rows([dict(EMPTY), dict.fromkeys(EMPTY), pasted]) == [FieldDefinition(name="Who is the auditor?")]
 
 
+def test_fields_of_one_name_are_refused() -> None:
+    rows = [{**EMPTY, "name": "Ships", "type": kind} for kind in ("Number", "Text")]
+    with pytest.raises(errors.ValidationError, match="Ships"):
+        fields_of_rows(rows)
+    assert len(fields_of_rows([rows[0], rows[0]])) == 2  # the engine takes them as one
+
+
 def test_a_long_question_is_an_instruction() -> None:
     question = "What is the " + "very " * 50 + "last figure?"
     (field,) = fields_of_rows([{**EMPTY, "name": question}])

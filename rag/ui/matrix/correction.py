@@ -33,7 +33,7 @@ def show_correction(filled: types.FilledMatrix, selected: Selected) -> None:
     field, shown = selected.field, selected.shown
     words: types.CellCitation | None = st.session_state.get(WORDS)
     opened: Correction = st.session_state[CORRECTED]
-    # When somebody else decides meanwhile, what was typed stays: inputs that began with another value would be new ones.
+    # When somebody else decides meanwhile, what was typed stays: inputs that begin with another value are new ones.
     before = opened.before or (shown.shown if shown else None) or types.CellValue()
     st.session_state[CORRECTED] = opened._replace(before=before)
     key = f"matrix-correction-{hash((selected.place, words))}"
@@ -148,4 +148,4 @@ def _records(columns: Sequence[types.FieldColumn], records: Sequence[Mapping[str
 
 
 def _heading(column: types.FieldColumn) -> str:
-    return escape(f"{column.name} ({column.unit})" if column.unit else column.name)
+    return f"{column.name} ({column.unit})" if column.unit else column.name

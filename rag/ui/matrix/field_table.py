@@ -1,5 +1,6 @@
 """Field definitions as the rows of an editable table, and back."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -91,7 +92,8 @@ def fields_of_rows(rows: Iterable[Mapping[str, Any]]) -> list[types.FieldDefinit
     """Return the fields of edited rows; empty rows are left out. What was pasted as a name may be a long question.
 
     Raises:
-        errors.ValidationError: the choices or columns of a field are missing or cannot be read.
+        errors.ValidationError: the choices or columns of a field are missing or cannot be read, or two fields have the
+            same name.
     """
     fields = []
     for row in rows:
@@ -121,6 +123,10 @@ def fields_of_rows(rows: Iterable[Mapping[str, Any]]) -> list[types.FieldDefinit
                 should_agree=bool(row.get("should_agree")),
             )
         )
+    names = Counter(field.name for field in dict.fromkeys(fields))
+    for name, count in names.items():
+        if count > 1:
+            raise errors.ValidationError(N_("Two fields are called “{name}”. Give each a name of its own."), name=name)
     return fields
 
 

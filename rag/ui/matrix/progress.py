@@ -131,11 +131,15 @@ def _pilot(filled: types.FilledMatrix, count: int) -> None:
 
 
 def _cost(filled: types.FilledMatrix) -> str:
-    """Say what the last run took, and what the cells that are left will take at that rate; empty without figures."""
+    """Say what the last run took, and what the cells that are left will take at that rate.
+
+    Empty without figures, or if that run only filled in what was missing: its few cells tell no rate.
+    """
     job = filled.job
     result = (job and job.result) or {}
     count = int(result.get("filled", 0))
-    if job is None or not count or job.started_at is None or job.finished_at is None:
+    is_small = 2 * count < sum(row.filled for row in filled.rows)
+    if job is None or not count or is_small or job.started_at is None or job.finished_at is None:
         return ""
     usage = types.Usage.model_validate(result["usage"])
     spent = _amount(usage.input_tokens + usage.output_tokens, usage.cost_usd, job.finished_at - job.started_at)

@@ -127,7 +127,7 @@ def _finding(filled: types.FilledMatrix, selected: Selected) -> None:
 def _value(field: types.FieldDefinition, value: types.FoundField) -> None:
     """Show a value, a list of records as a table, and its words if they are other ones."""
     if isinstance(value.value, tuple):
-        st.dataframe([dict(record) for record in value.value], hide_index=True, height="content")
+        st.dataframe([dict(record) for record in value.value], hide_index=True, height="content", placeholder="")
         return
     text = value_text(field, value)
     st.text(text)

@@ -321,8 +321,8 @@ def test_a_matrix_is_taken_along_in_the_language_of_the_page(german: None) -> No
     filled = FilledMatrix(matrix=matrix, documents=(ready,), cells=cells)
     table = export.MATRIX_WRITERS["csv"](filled, translate_message, "de").decode("utf-8-sig")
     assert [*csv.reader(io.StringIO(table))] == [
-        ["Dokument", "Ships", "Length", "Flag"],
-        ["a.pdf", "4812.5", "P3Y", ""],
+        ["Dokument", "Ships", "Length", "Flag", "Zu prüfen"],
+        ["a.pdf", "4812.5", "P3Y", "", "Ships"],
     ]
     workbook = openpyxl.load_workbook(io.BytesIO(export.MATRIX_WRITERS["xlsx"](filled, translate_message, "de")))
     assert workbook.sheetnames == ["Matrix", "Belege"]

@@ -64,7 +64,12 @@ def refill(workspace: Workspace, *, matrix_id: uuid.UUID | None = None, lineage_
 
 
 def follow(workspace: Workspace, document_ids: Sequence[uuid.UUID]) -> None:
-    """Add documents that were read to the matrices that follow their collection and tags, and fill their rows."""
+    """Add documents that were read to the matrices that follow their collection and tags, and fill their rows.
+
+    What a colleague reads or tags in a shared collection joins its owner's matrices when its owner's process reads it.
+    """
+    if workspace.permission is not None:
+        return
     for matrix_id in workspace.store.matrices.join_following(document_ids):
         refill(workspace, matrix_id=matrix_id)
 

@@ -156,7 +156,7 @@ NO_PLACE: dict[str, Callable[[SharedStore, Team], object]] = {
     "matrices.put": lambda s, t: s.matrices.put(t.matrix.id, [(FIELDS[0], cell_of(t.document, "theirs"))]),
     "matrices.delete": lambda s, t: s.matrices.delete(t.matrix.id),
     "matrices.open": lambda s, _: s.matrices.open(),
-    "matrices.join_following": lambda s, t: s.matrices.join_following(t.document.id),
+    "matrices.join_following": lambda s, t: s.matrices.join_following([t.document.id]),
     "matrices.save_template": lambda s, t: s.matrices.save_template("of the team", OTHER_FIELDS, t.owner.index.id),
     "matrices.delete_template": lambda s, _: s.matrices.delete_template("of the team"),
     "jobs.list": lambda s, _: s.jobs.list(),
@@ -204,7 +204,7 @@ READS: dict[str, Callable[[SharedStore, Team], object]] = {
     "matrices.lineages": lambda s, t: s.matrices.lineages([t.document.id]),
     "matrices.cells": lambda s, t: s.matrices.cells(t.matrix.id),
     "matrices.compared": lambda s, t: s.matrices.compared(t.matrix.id, [SECRET_FIELD]),
-    "matrices.rows": lambda s, t: s.matrices.rows(t.matrix),
+    "matrices.rows": lambda s, t: s.matrices.rows(t.matrix, ""),
     "matrices.templates": lambda s, _: s.matrices.templates(),
     "jobs.get": lambda s, t: s.jobs.get(_job(t)),
 }
@@ -417,7 +417,7 @@ def test_what_the_owner_alone_may_know_is_not_shown_in_a_shared_matrix(team: Tea
         assert shown == {team.document.id, *([team.trashed.id] if asked is WRITER else [])}
         compared = shared.matrices.compared(team.matrix.id, [SECRET_FIELD])
         assert {cell.cell.document_id for cell in compared} == shown
-        assert {*shared.matrices.rows(team.matrix)} == {lineage_of(team.document)}
+        assert {*shared.matrices.rows(team.matrix, "")} == {lineage_of(team.document)}
         assert {*shared.matrices.lineages([secret.id, moved.id, *shown])} == shown
         assert [one.id for one in shared.matrices.documents(lineages)] == [team.document.id]
         for document in (secret, moved):

@@ -315,7 +315,7 @@ def test_two_fields_of_one_name_are_refused() -> None:
 
 def part(state: str, *names: str, confidence: float = 0.9) -> FoundField:
     value = tuple({"name": name} for name in names) or None
-    return FoundField(state=state, value=value, words=", ".join(names), confidence=confidence)  # type: ignore[arg-type]
+    return FoundField(state=state, value=value, words=", ".join(names), confidence=confidence)
 
 
 def test_a_list_read_in_parts_is_one_no_surer_than_its_least_sure_part() -> None:

@@ -301,6 +301,9 @@ def test_the_most_is_chosen_only_if_it_is_asked_for(name: str, value: float) -> 
 
 
 def test_a_party_is_found_by_what_it_is_called() -> None:
-    told = ["This agreement is made by Norland Quarries Inc. (“Seller”).", "The Seller sells to Sven Aasen (the “Buyer”)."]
+    told = [
+        "This agreement is made by Norland Quarries Inc. (“Seller”).",
+        "The Seller sells to Sven Aasen (the “Buyer”).",
+    ]
     asked = FieldDefinition(name="Seller", instruction="Who sells")
     assert read(asked, units(told)).value == "Norland Quarries Inc"

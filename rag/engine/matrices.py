@@ -66,7 +66,7 @@ def refill(workspace: Workspace, *, matrix_id: uuid.UUID | None = None, lineage_
 def follow(workspace: Workspace, document_ids: Sequence[uuid.UUID]) -> None:
     """Add documents that were read to the matrices that follow their collection and tags, and fill their rows.
 
-    What a colleague reads or tags in a shared collection joins its owner's matrices when its owner's process reads it.
+    In a collection that another user shares it does nothing: the matrices are its owner's.
     """
     if workspace.permission is not None:
         return

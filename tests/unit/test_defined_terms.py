@@ -22,6 +22,10 @@ from rag.answering.fields.defined_terms import defined_terms, name_before
             ),
             {"the OWNER": "Sven Aasen", "the HOLDER": "Kingdom of Norway"},
         ),
+        (
+            "by and between Norland Consulting (Pty) Limited, whose office is in Oslo (“Norland”), and CRX Ltd (“CRX”)",
+            {"Norland": "Norland Consulting (Pty) Limited", "CRX": "CRX Ltd"},
+        ),
     ],
 )
 def test_parties_are_named_before_their_terms(text: str, names: dict[str, str]) -> None:

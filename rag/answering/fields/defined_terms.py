@@ -29,6 +29,9 @@ _LEAD = re.compile(
 _BETWEEN = re.compile(r"\b(?:between|among|by|zwischen)\b(?:\s+and\s+(?:between|among)\b)?", re.IGNORECASE)
 
 
+_LEGAL_FORM = re.compile(LEGAL_FORM)
+
+
 class DefinedTerm(NamedTuple):
     """A term, the part of the text that says what it stands for, and whether the term stands behind that part."""
 
@@ -61,7 +64,8 @@ def name_before(text: str, start: int, end: int) -> types.Span | None:
     start = lead.end() if lead else start
     whole = types.Span(start, start + len(text[start:end].rstrip(" ,;.")))
     names = [types.Span(start + span.start, start + span.end) for span in spans(text[slice(*whole)])]
-    names = [name for name in names if text[name.start].isupper() and name.end < whole.end] or [whole]
+    names = [name for name in names if text[name.start].isupper() and name.end < whole.end]
+    names = [name for name in names if not _LEGAL_FORM.fullmatch(text[slice(*name)])] or [whole]
     formal = [name for name in names if re.search(rf"(?<!\w){LEGAL_FORM}$", text[slice(*name)])]
     chosen = (formal or names)[0]
     return chosen if 2 < chosen.end - chosen.start < MAX_NAME_CHARS else None

@@ -23,7 +23,9 @@ _PATH = re.compile(r"(?:[a-z]{3,5}://[^/\s]+/|[a-z]{2,10}:)(?=[^\s/])", re.IGNOR
 """What stands before the code itself: "https://example.org/10.1000/1", "id:10.1000/1"."""
 _CAPITAL = r"(?:(?:[^\W\d_a-zß-öø-ÿ]\.){2,}|[^\W\d_a-zß-öø-ÿ][\w’'.&-]*(?<![.,])\.?|[a-zß-öø-ÿ]{1,3}[A-Z][\w-]*)"
 _NUMBER = r"\d+(?:\.\d+)*"
-_PIECE = rf"{_CAPITAL}(?:(?:\s*&\s*|\s+|,\s+(?={LEGAL_FORM}(?!\w)))(?:{_CAPITAL}|{_NUMBER}(?![\w,])))*"
+_OF_PLACE = rf"\s+\([^\W\d_]\w{{0,20}}\)(?=,?\s+{LEGAL_FORM}(?!\w))"
+"""What stands in brackets before a legal form: "Norland (Pty) Ltd"."""
+_PIECE = rf"{_CAPITAL}(?:(?:\s*&\s*|\s+|,\s+(?={LEGAL_FORM}(?!\w)))(?:{_CAPITAL}|{_NUMBER}(?![\w,]))|{_OF_PLACE})*"
 _LINK = r"\s+(?:of|for|the|and|in|on|de|la|du|für|der|des|und)"
 _RUN = re.compile(rf"(?<![\w’'-]){_PIECE}(?:(?:{_LINK}){{1,2}}\s+{_PIECE}){{0,5}}")
 _PIECES = re.compile(rf"(?<![\w’'-]){_PIECE}")

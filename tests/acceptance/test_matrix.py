@@ -359,13 +359,13 @@ def test_an_owner_shares_a_matrix_and_a_template_with_the_collection(app: AppTes
     opened(app)
     press(app, "New matrix")
     app.pills[0].set_value(0).run()
-    (share,) = [box for box in app.checkbox if box.label == "Share with the collection"]
+    (share,) = [box for box in app.checkbox if box.label == "Share with the collection default"]
     share.check().run()
     press(app, "Fill")
     (made,) = engine.store.matrices.list()
     assert made.index_id == engine.indexes.list()[0].id
     press(app, "Edit")
-    (share,) = [box for box in app.checkbox if box.label == "Share with the collection"]
+    (share,) = [box for box in app.checkbox if box.label == "Share with the collection default"]
     assert share.value
     share.uncheck().run()
     press(app, "Save")

@@ -86,9 +86,10 @@ def decide(
 
     If the cell is not as it was `seen`, or the value is not of the field's type, that is said and nothing changes.
     """
-    matrix_id, matrices = filled.matrix.id, engine_of(filled.matrix.id).matrices
+    matrix_id = filled.matrix.id
     request = {**(value or {}), "state": state, **seen._asdict()}
     with error_boundary():
+        matrices = engine_of(matrix_id).matrices
         try:
             saved = matrices.review(matrix_id, place.lineage_id, place.field_id or uuid.UUID(int=0), request)
         except (errors.ConflictError, errors.ValidationError) as error:

@@ -171,14 +171,17 @@ def _followed(filled: types.FilledMatrix | None, collection: str) -> dict[str, A
 
 
 def _shared_with(filled: types.FilledMatrix | None, collection: str) -> str | None:
-    """Show whether the matrix is shared with a collection, and return that."""
+    """Show whether the matrix is shared with the collection of its documents, and return that."""
     before = filled.matrix.index_id if filled else None
-    if before is None and not session.has_team():
+    if before is None and (not session.has_team() or (filled is None and session.engine().is_shared)):
         return None
+    present = before or (filled.documents[0].index_id if filled and filled.documents else None)
+    names = {index.id: index.name for index in session.own_engine().indexes.list()}
+    name = names.get(present, "") if present else collection
     help_ = _("Who may read the collection sees the matrix; who may write fills and reviews it.")
     key = f"matrix-shared-{st.session_state[OPEN]}"
-    is_shared = st.checkbox(_("Share with the collection"), before is not None, key=key, help=help_)
-    present = before or (filled.documents[0].index_id if filled and filled.documents else None)
+    label = _("Share with the collection {name}", name=escape(name))
+    is_shared = st.checkbox(label, before is not None, key=key, help=help_)
     return str(present or collection) if is_shared else None
 
 

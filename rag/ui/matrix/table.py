@@ -44,6 +44,8 @@ def show_table(filled: types.FilledMatrix, window: Window, selected: Selected | 
         if press["at"] == st.session_state.get(PRESSED):
             return
         st.session_state[PRESSED] = press["at"]
+        if not filled.may_write and press["action"] not in ("next", "previous", "leave"):
+            return
         if decisions.is_correcting(selected) and press["action"] != "leave":
             return  # it was meant for the form, which was not on the screen yet
         is_filled = selected is not None and selected.shown is not None

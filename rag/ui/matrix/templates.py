@@ -38,7 +38,7 @@ def edit_templates(
     with st.form("matrix-template-form", border=False):
         name = st.text_input(_("Name of the template"), placeholder=_("Loan agreements"), key=NAME)
         if session.has_team() and not session.engine().is_shared:
-            st.checkbox(_("Share with the collection"), key=SHARED)
+            st.checkbox(_("Share with the collection {name}", name=escape(session.collection())), key=SHARED)
         label, icon = _("Save these fields"), ":material/bookmark_add:"
         if st.form_submit_button(label, icon=icon, disabled=not fields, on_click=save):
             st.rerun()

@@ -317,7 +317,7 @@ class MatrixBody(types.Model):
         """Convert a matrix with the cells of a page, and the identifying fields of the documents there."""
         end = offset + limit
         rows = [
-            copy_fields(MatrixRow, document, lineage_id=document.lineage_id or document.id, document_id=document.id)
+            copy_fields(MatrixRow, document, lineage_id=document.lineage, document_id=document.id)
             for document in filled.documents[offset:end]
         ]
         following = end if end < len(filled.documents) else None

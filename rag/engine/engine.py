@@ -286,9 +286,9 @@ class RAGEngine:
             store.matrices.get(matrix_id)
         except errors.NotFoundError:
             shared = [] if self.is_shared else [one for one in store.shares.matrices() if one.id == matrix_id]
-            if not shared or shared[0].index_id is None:
+            if not shared:
                 raise
-            return self._with(self._workspace.open_shared(shared[0].index_id))
+            return self.for_index(str(shared[0].index_id))
         return self
 
     def for_chat(self, conversation_id: uuid.UUID) -> "RAGEngine":

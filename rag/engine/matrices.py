@@ -44,17 +44,17 @@ def job_of(workspace: Workspace, matrix: types.Matrix) -> types.Job | None:
         return None
 
 
-def start(workspace: Workspace, matrix: types.Matrix) -> types.Job:
+def start(workspace: Workspace, matrix: types.Matrix, *, is_asked: bool = False) -> types.Job:
     """Start filling a matrix, or return the job that does so; a follow-up job handles what is added meanwhile.
 
-    Raises NotFoundError if the matrix is gone.
+    It is audited if a person asked for it. Raises NotFoundError if the matrix is gone.
     """
     present = job_of(workspace, matrix)
     if present is not None and present.finished_at is None:
         return present
     index_name = workspace.requested_index(types.DEFAULT_INDEX).name
     cells = len(matrix.fields) * len(matrix.lineage_ids[: matrix.pilot])  # the weight of the job among the user's jobs
-    return workspace.enqueue_job(workspace.store.matrices.start_job(matrix.id, index_name, cells))
+    return workspace.enqueue_job(workspace.store.matrices.start_job(matrix.id, index_name, cells, is_asked=is_asked))
 
 
 def refill(workspace: Workspace, *, matrix_id: uuid.UUID | None = None, lineage_id: uuid.UUID | None = None) -> None:
@@ -86,9 +86,13 @@ class Matrices:
         self._questions = questions
 
     def list(self) -> builtins.list[types.ListedMatrix]:
-        """Return the user's matrices, the latest first, then those of collections that others share with the user."""
-        store = self._workspace.store
-        return [*(types.ListedMatrix(**dict(matrix)) for matrix in store.matrices.list()), *store.shares.matrices()]
+        """Return the user's matrices, the latest first, then those of collections that others share with the user.
+
+        In a shared collection they are those of it.
+        """
+        store, permission = self._workspace.store, self._workspace.permission
+        listed = [types.ListedMatrix(**dict(matrix), permission=permission) for matrix in store.matrices.list()]
+        return listed if permission else [*listed, *store.shares.matrices()]
 
     # --- define ---
 
@@ -156,9 +160,7 @@ class Matrices:
                 store.documents.get(document_id)  # raises, with the time of its purge if it was purged
         lineages = [*dict.fromkeys(known[document_id] for document_id in asked)]
         if len(store.matrices.documents(lineages)) < len(lineages):
-            raise errors.NotFoundError(
-                N_("A matrix is of documents of your own that are not in the trash. Choose others.")
-            )
+            raise errors.NotFoundError(N_("A document is in the trash. Restore it, or choose another."))
         return lineages
 
     def _followed(self, source: types.MatrixSource | None) -> types.FollowedDocuments | None:
@@ -182,8 +184,10 @@ class Matrices:
 
     def delete(self, matrix_id: uuid.UUID) -> None:
         """Delete the matrix and its cells, and cancel its job. Raises NotFoundError."""
-        self.cancel(matrix_id)
+        job = self.job(matrix_id)
         self._workspace.store.matrices.delete(matrix_id)
+        if job:
+            self._workspace.store.jobs.cancel(job.id)
 
     # --- templates ---
 
@@ -206,7 +210,8 @@ class Matrices:
     def save_template(self, name: str, request: types.TemplateRequest | Mapping[str, Any]) -> types.FieldTemplate:
         """Save fields under a name, replacing the user's template of that name.
 
-        They are given as a list, as JSON Schema, or as those of a matrix or another template.
+        They are given as a list, as JSON Schema, or as those of a matrix or another template. A template stays shared
+        unless the request says with which collection.
 
         Raises:
             errors.ValidationError: the name or the request is malformed, or the schema has what no field can be.
@@ -214,7 +219,9 @@ class Matrices:
         """
         label, parsed = parse(_Named, {"name": name}).name, parse(types.TemplateRequest, request)
         fields, index_id = self._fields(parsed), self._shared_with(parsed.index_name)
-        return self._workspace.store.matrices.save_template(label, fields, index_id)
+        return self._workspace.store.matrices.save_template(
+            label, fields, index_id, sets_index="index_name" in parsed.model_fields_set
+        )
 
     def delete_template(self, name: str) -> None:
         """Delete a template of the user's own. Raises NotFoundError."""
@@ -256,8 +263,8 @@ class Matrices:
         parsed = parse(types.FillRequest, request or {})
         matrices = self._workspace.store.matrices
         if "pilot" in parsed.model_fields_set:
-            return start(self._workspace, matrices.set_pilot(matrix_id, parsed.pilot))
-        return start(self._workspace, matrices.get(matrix_id))
+            return start(self._workspace, matrices.set_pilot(matrix_id, parsed.pilot), is_asked=True)
+        return start(self._workspace, matrices.get(matrix_id), is_asked=True)
 
     def fill_cells(
         self, matrix_id: uuid.UUID, job_id: uuid.UUID, report: types.OnProgress, pause: Callable[[], None]
@@ -270,8 +277,8 @@ class Matrices:
         language model's reply is kept before, so that it is not paid twice. `pause` is called before each request.
 
         Returns:
-            The numbers of cells `found`, `notStated`, `conflict` and `failed`; `filled`, how many of them this run
-            read, with the tokens and cost that it took; `waiting`, the names of skipped documents.
+            The numbers of cells `found`, `notStated`, `conflict` and `failed`, and of skipped documents, `waiting`;
+            `filled`, how many cells this run read, with the tokens and cost that it took.
         Raises NotFoundError, CancelledError and ProviderError.
         """
         store = self._workspace.store.matrices
@@ -285,7 +292,7 @@ class Matrices:
             report("cells", counts.total(), total)
 
         for document in documents:
-            lineage_ids, field_ids = [document.lineage_id or document.id], [field.id for field in matrix.fields]
+            lineage_ids, field_ids = [document.lineage], [field.id for field in matrix.fields]
             saved = store.cells(matrix_id, lineage_ids=lineage_ids, field_ids=field_ids, in_brief=True)
             fresh = {cell.cell.field_id: cell.cell.state for cell in saved if _is_fresh(cell, document)}
             count(fresh.values())
@@ -306,12 +313,7 @@ class Matrices:
         return {
             **{to_camel(state): counts[state] for state in get_args(types.CellState)},
             "filled": counts.total() - counts["waiting"] - kept,
-            # what others read of a shared matrix names no document that has left its collection
-            "waiting": [
-                one.name
-                for one in documents
-                if one.status is not types.DocumentStatus.READY and matrix.index_id in (None, one.index_id)
-            ],
+            "waiting": sum(one.status is not types.DocumentStatus.READY for one in documents),
             "usage": reader.usage.model_dump(mode="json", by_alias=True),
         }
 
@@ -421,7 +423,7 @@ class Matrices:
         rows, found = [], store.rows(matrix, NEEDS_MODEL)
         waits = any(row.need_model for row in found.values())
         waits = waits and not FieldReader(self._workspace, self._questions, ANY_MODEL).has_model
-        for lineage_id in (document.lineage_id or document.id for document in documents):
+        for lineage_id in (document.lineage for document in documents):
             row = found.get(lineage_id) or types.RowProgress(lineage_id=lineage_id)
             to_review = tuple(sorted({*row.to_review, *contradicting[lineage_id]}))
             rows.append(row.model_copy(update={"to_review": to_review, "need_model": row.need_model if waits else 0}))
@@ -446,7 +448,7 @@ class Matrices:
 
         `in_brief` for a table: with the page of the first quote only, without boxes, other values and pages read.
         """
-        by_lineage = {one.lineage_id or one.id: one for one in (filled.documents if documents is None else documents)}
+        by_lineage = {one.lineage: one for one in (filled.documents if documents is None else documents)}
         by_id = {field.id: field for field in (filled.matrix.fields if fields is None else fields)}
         kept = self._workspace.store.matrices.cells(
             filled.matrix.id,
@@ -584,7 +586,7 @@ def _with_ids(
 def _to_cell(document: types.Document, field: types.FieldDefinition, found: types.FoundField) -> types.MatrixCell:
     return types.MatrixCell(
         **dict(found),
-        lineage_id=document.lineage_id or document.id,
+        lineage_id=document.lineage,
         field_id=field.id or uuid.uuid4(),
         document_id=document.id,
         version=document.version,

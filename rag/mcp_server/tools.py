@@ -204,7 +204,7 @@ class Tools:
         ] = None,
         index: IndexName = types.DEFAULT_INDEX,
     ) -> Annotated[mcp_types.CallToolResult, types.Extraction]:
-        """Read typed fields from documents of the user's own: numbers with units, dates, choices, lists of records.
+        """Read typed fields from documents: numbers with units, dates, choices, lists of records.
 
         Give one of fields, template and json_schema. Each field has its value, the words that state it with page and
         quote, a state (found, not_stated, conflict, failed) and a confidence; a person should look at what has less

@@ -240,6 +240,11 @@ class Document(DocumentNames):
     deleted_at: dt.datetime | None = None
 
     @property
+    def lineage(self) -> uuid.UUID:
+        """What its versions have in common, also before it is saved."""
+        return self.lineage_id or self.id
+
+    @property
     def page_labels(self) -> dict[int, str]:
         """The printed page numbers by page number, where they differ."""
         return {page.number: page.label for page in self.pages if page.label not in (None, "", str(page.number))}

@@ -204,7 +204,7 @@ class MatrixEdit(Input):
     document_ids: _Documents | None = None
     fields: _Fields | None = None
     follows: MatrixSource | None = None
-    seen_at: dt.datetime | None = None
+    seen_at: pydantic.AwareDatetime | None = None
     index_name: _IndexName | None = None
 
 
@@ -367,8 +367,8 @@ class ReviewRequest(CellValue, Input):
     unit: Annotated[str, Field(max_length=60, pattern=STORABLE)] | None = None
     words: _Words = ""
     citations: Annotated[tuple[GivenCitation, ...], Field(max_length=MAX_RECORDS)] = ()
-    seen_at: dt.datetime | None = None
-    filled_at: dt.datetime | None = None
+    seen_at: pydantic.AwareDatetime | None = None
+    filled_at: pydantic.AwareDatetime | None = None
 
 
 class SavedCell(Model):
@@ -474,7 +474,7 @@ class FilledMatrix(Model):
 
     def at(self, document: Document, field: FieldDefinition) -> ShownCell | None:
         """Return the cell of a document and field, None if it is not filled yet."""
-        return self._places.get((document.lineage_id or document.id, field.id))
+        return self._places.get((document.lineage, field.id))
 
     @functools.cached_property
     def _places(self) -> dict[tuple[uuid.UUID, uuid.UUID | None], ShownCell]:
@@ -486,13 +486,18 @@ class FilledMatrix(Model):
         return self.permission != "read"
 
     @property
+    def pilot_rows(self) -> tuple[tuple[Document, RowProgress], ...]:
+        """The existing documents of the pilot, of a whole matrix all of them, with how far they are."""
+        asked = {*self.matrix.lineage_ids[: self.matrix.pilot]}
+        return tuple(one for one in zip(self.documents, self.rows, strict=False) if one[1].lineage_id in asked)
+
+    @property
     def to_fill(self) -> int:
         """The number of empty, failed or stale cells of ready documents, of a pilot only its own.
 
         Without those that wait for a language model.
         """
-        pilot = zip(self.documents[: self.matrix.pilot], self.rows, strict=False)
-        ready = [row for document, row in pilot if document.status is DocumentStatus.READY]
+        ready = [row for document, row in self.pilot_rows if document.status is DocumentStatus.READY]
         return sum(len(self.matrix.fields) - row.up_to_date - row.need_model for row in ready)
 
     @property
@@ -532,7 +537,10 @@ class RequestedFields(Input):
 
 
 class TemplateRequest(RequestedFields):
-    """Fields to save as a template; `index_name` is the collection whose readers may use it, null for nobody else."""
+    """Fields to save as a template.
+
+    `index_name` is the collection whose readers may use it, null for nobody else. Without it that stays as it was.
+    """
 
     index_name: _IndexName | None = None
 

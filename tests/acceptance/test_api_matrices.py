@@ -78,6 +78,8 @@ def test_a_matrix_is_filled_reviewed_and_exported(engine: RAGEngine, web: httpx.
     assert error_of(web.put(review, json={"state": "accepted"})) == (409, "conflict")
     seen = {"state": "accepted", "seenAt": corrected["review"]["reviewedAt"]}
     assert error_of(web.put(review, json={**seen, "filledAt": "2024-01-01T00:00:00Z"})) == (409, "conflict")
+    naive = corrected["review"]["reviewedAt"].rstrip("Z")
+    assert error_of(web.put(review, json={**seen, "seenAt": naive})) == (422, "validation")
     seen["filledAt"] = ships["filledAt"]
     assert web.put(review, json=seen).json()["review"]["state"] == "accepted"
     assert error_of(web.put(review, json={"state": "maybe"})) == (422, "validation")
@@ -124,8 +126,9 @@ def test_a_matrix_is_shared_with_a_collection(engine: RAGEngine, web: httpx.Clie
     worker.run(engine.installation, wait=False)
     engine.sharing.share({"grantee": "ada", "permission": "write"})
     with client(str(web.base_url), key_of(engine, "ada", "write")) as ada:
-        (listed,) = ada.get("/matrices").json()
-        assert (listed["id"], listed["userId"], listed["permission"]) == (shared["id"], "local", "write")
+        for params in ({}, {"indexName": "shared:default"}):
+            (listed,) = ada.get("/matrices", params=params).json()
+            assert (listed["id"], listed["userId"], listed["permission"]) == (shared["id"], "local", "write")
         path = f"/matrices/{shared['id']}"
         found = ada.get(path).json()
         assert (found["permission"], found["rows"][0]["name"]) == ("write", "facts.pdf")
@@ -136,7 +139,9 @@ def test_a_matrix_is_shared_with_a_collection(engine: RAGEngine, web: httpx.Clie
         assert ada.post(f"{path}/cancel").json()["status"] == "cancelled"
         assert b"4812" in ada.get(f"{path}/export", params={"format": "csv"}).content
         assert error_of(ada.patch(path, json={"name": "Theirs"})) == (403, "forbidden")
+        assert ada.post(f"{path}/fill").json()["status"] == "queued"
         assert error_of(ada.delete(path)) == (403, "forbidden")
+        assert ada.get(path).json()["job"]["status"] == "queued"
         for place in ("", "/export"):
             assert error_of(ada.get(f"/matrices/{hidden['id']}{place}")) == (404, "not_found")
         templates = ada.get("/matrix-templates", params={"indexName": "shared:default"}).json()

@@ -31,7 +31,7 @@ class ExtractBody(types.ExtractRequest):
 
 @router.post("/extract")
 def extract(request: Request, sender: Reader, body: ExtractBody, stop: ClientIsGone) -> types.Extraction:
-    """Read fields from one's own documents: values with words, boxes and confidence. Nothing is saved."""
+    """Read fields from documents of a collection: values with words, boxes and confidence. Nothing is saved."""
 
     def pause() -> None:
         if stop():
@@ -69,7 +69,10 @@ def get_matrix_template_schema(sender: Reader, name: Name) -> dict[str, Any]:
 
 @router.put("/matrix-templates/{name}")
 def save_matrix_template(sender: Writer, name: Name, body: types.TemplateRequest) -> types.FieldTemplate:
-    """Save fields as one's own template: a list, a JSON Schema, or those of a matrix or another template."""
+    """Save fields as one's own template: a list, a JSON Schema, or those of a matrix or another template.
+
+    Without `indexName` a template that is shared stays so.
+    """
     return sender.engine.matrices.save_template(name, body)
 
 
@@ -96,7 +99,10 @@ def suggest_fields(request: Request, sender: Reader, document_id: uuid.UUID) -> 
 
 @router.get("/matrices")
 def list_matrices(sender: Reader) -> tuple[types.ListedMatrix, ...]:
-    """List the caller's matrices without their cells, the latest first, then those that others share."""
+    """List the caller's matrices without their cells, the latest first, then those that others share.
+
+    With the `indexName` of a shared collection those of it.
+    """
     return tuple(sender.engine.matrices.list())
 
 

@@ -49,8 +49,11 @@ class Matrices:
         """Return a matrix. Raises NotFoundError."""
         return types.Matrix(**_matrix(self._queries.get("get", _unknown(matrix_id), id=matrix_id)))
 
-    def start_job(self, matrix_id: uuid.UUID, index_name: str, cells: int) -> types.Job:
-        """Add a job of the matrix's owner that fills it; `cells` is its weight. Raises NotFoundError."""
+    def start_job(self, matrix_id: uuid.UUID, index_name: str, cells: int, *, is_asked: bool = False) -> types.Job:
+        """Add a job of the matrix's owner that fills it; `cells` is its weight. Raises NotFoundError.
+
+        It is audited if a person asked for it.
+        """
         place = {"id": matrix_id, "job_id": uuid.uuid4()}
         request = Jsonb({"matrix_id": str(matrix_id), "cells": cells})
         with self._database.transaction() as connection:
@@ -59,7 +62,8 @@ class Matrices:
                 raise _unknown(matrix_id)
             added = self._queries.run(connection, "add_job", **place, index_name=index_name, request=request)
             job = to_job(added.fetchall()[0])
-            self._audit(connection, "matrix.fill", row)
+            if is_asked:
+                self._audit(connection, "matrix.fill", row)
         return job
 
     def set_pilot(self, matrix_id: uuid.UUID, pilot: int | None) -> types.Matrix:
@@ -216,7 +220,7 @@ class Matrices:
         seen_at: dt.datetime | None,
         filled_at: dt.datetime | None = None,
     ) -> types.SavedCell:
-        """Save a person's decision about a cell, or take it back with None.
+        """Save a person's decision about the present content of a cell, or take it back with None.
 
         Raises:
             errors.NotFoundError: there is no such cell.
@@ -238,6 +242,7 @@ class Matrices:
                 raise errors.ConflictError(
                     N_("The value was read again from the document meanwhile. Look at it again, then decide.")
                 )
+            review = review and review.model_copy(update={"sha256": before.cell.sha256})
             if self._queries.run(connection, "review", **place, review=_json(review)).fetchone() is None:
                 raise _unknown(matrix_id)
             field = next((one["name"] for one in matrix["fields"] if one["id"] == str(field_id)), "")
@@ -250,11 +255,17 @@ class Matrices:
         return [_to_template(row) for row in self._queries.all("templates")]
 
     def save_template(
-        self, name: str, fields: Sequence[types.FieldDefinition], index_id: uuid.UUID | None = None
+        self,
+        name: str,
+        fields: Sequence[types.FieldDefinition],
+        index_id: uuid.UUID | None = None,
+        *,
+        sets_index: bool = True,
     ) -> types.FieldTemplate:
-        """Save a list of fields, replacing the one of that name."""
+        """Save a list of fields, replacing the one of that name, whose `index_id` stays without `sets_index`."""
         saved = _to_json([field.model_copy(update={"id": None}) for field in fields])
-        return _to_template(self._queries.write("save_template", name=name, fields=saved, index_id=index_id)[0])
+        values = {"fields": saved, "index_id": index_id, "sets_index": sets_index}
+        return _to_template(self._queries.write("save_template", name=name, **values)[0])
 
     def delete_template(self, name: str) -> None:
         """Delete a saved list of fields. Raises NotFoundError."""

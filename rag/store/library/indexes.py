@@ -85,12 +85,16 @@ class Indexes:
     def delete(self, index_id: uuid.UUID) -> None:
         """Delete an index with its documents, chunks and conversations; the caller deletes the files.
 
+        Matrices and templates that were shared with it are their owner's alone.
+
         Raises NotFoundError.
         """
         with self._database.transaction(long=True) as connection:
             if not self._queries.run(connection, "lock", index_id=index_id).fetchall():
                 raise unknown_index(index_id)
             pending_deletions.delete_documents_of_index(self._database, connection, index_id)
+            for statement in ("unshare", "unshare_templates"):
+                Queries(self._database, "matrices").run(connection, statement, index_id=index_id)
             self._queries.run(connection, "delete", index_id=index_id)
 
     def stats(self, index_id: uuid.UUID) -> types.IndexStats:

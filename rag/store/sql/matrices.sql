@@ -83,7 +83,7 @@ WHERE d.user_id = :user_id AND d.lineage_id = ANY (:lineage_ids::uuid[]) AND d.s
 SELECT CASE WHEN :in_brief THEN jsonb_set(cell - ARRAY['alternatives', 'pages_read'], '{citations}',
                                           jsonb_path_query_array(cell, '$.citations[0]') #- '{0,regions}')
             ELSE cell END AS cell,
-       CASE WHEN NOT :in_brief THEN previous END AS previous, review, is_outdated
+       CASE WHEN NOT :in_brief AND {previous_in_sight} THEN previous END AS previous, review, is_outdated
 FROM field_cells c
 WHERE user_id = :user_id AND matrix_id = :id AND {cell_in_sight}
   AND (:lineage_ids::uuid[] IS NULL OR lineage_id = ANY (:lineage_ids::uuid[]))
@@ -92,7 +92,8 @@ ORDER BY lineage_id, field_id;
 
 -- name: compared
 -- Cells of fields of which documents are compared, and cells with a value from before, without what is not compared.
-SELECT c.cell - omitted.keys AS cell, c.previous - omitted.keys AS previous, c.review - omitted.keys AS review, c.is_outdated
+SELECT c.cell - omitted.keys AS cell, CASE WHEN {previous_in_sight} THEN c.previous - omitted.keys END AS previous,
+       c.review - omitted.keys AS review, c.is_outdated
 FROM field_cells c CROSS JOIN (SELECT ARRAY['citations', 'alternatives', 'pages_read'] AS keys) AS omitted
 WHERE c.user_id = :user_id AND c.matrix_id = :id AND (c.field_id = ANY (:field_ids::uuid[]) OR c.previous IS NOT NULL)
   AND {cell_in_sight};
@@ -149,11 +150,10 @@ SET previous = CASE WHEN kept.sha256 <> excluded.sha256 THEN kept.cell ELSE kept
 RETURNING field_id;
 
 -- name: lock_cell
--- Also in a shared collection, where `get` has found the matrix; the condition on it restricts nothing.
-SELECT cell, previous, review, is_outdated FROM field_cells
-WHERE user_id = :user_id AND matrix_id = :id AND lineage_id = :lineage_id AND field_id = :field_id
-  AND is_within(:within::uuid, :within)
-FOR NO KEY UPDATE;
+-- By a change that changes nothing: Citus locks rows only by statements over one table.
+UPDATE field_cells c SET review = review
+WHERE user_id = :user_id AND matrix_id = :id AND lineage_id = :lineage_id AND field_id = :field_id AND {cell_in_sight}
+RETURNING cell, CASE WHEN {previous_in_sight} THEN previous END AS previous, review, is_outdated;
 
 -- name: review
 UPDATE field_cells c SET review = :review::jsonb
@@ -164,7 +164,9 @@ RETURNING field_id;
 -- Of documents that are to be deleted, while a version of each stays: a cell that a person decided about is emptied and
 -- belongs to the current version, to be filled again.
 UPDATE field_cells c
-SET document_id = d.id, sha256 = d.sha256, is_outdated = true, previous = NULL, cell = c.cell || :emptied::jsonb
+SET document_id = d.id, sha256 = d.sha256, is_outdated = true, previous = NULL,
+    cell = c.cell || :emptied::jsonb
+           || ('{"document_id": "' || d.id::text || '", "sha256": "' || d.sha256 || '", "version": ' || d.version::text || '}')::jsonb
 FROM documents d
 WHERE c.user_id = :user_id AND c.document_id = ANY (:ids::uuid[]) AND c.review IS NOT NULL
   AND d.user_id = :user_id AND d.lineage_id = c.lineage_id AND d.superseded_by IS NULL AND d.id <> ALL (:ids::uuid[]);
@@ -210,10 +212,18 @@ WHERE user_id = :user_id AND is_within(index_id, :within)
 ORDER BY name;
 
 -- name: save_template
-INSERT INTO field_templates (user_id, name, fields, index_id) VALUES (:user_id, :name, :fields, :index_id)
+INSERT INTO field_templates AS kept (user_id, name, fields, index_id) VALUES (:user_id, :name, :fields, :index_id)
 ON CONFLICT (user_id, name) DO UPDATE
-SET fields = excluded.fields, index_id = excluded.index_id, saved_at = excluded.saved_at
+SET fields = excluded.fields, saved_at = excluded.saved_at,
+    index_id = CASE WHEN :sets_index THEN excluded.index_id ELSE kept.index_id END
 RETURNING name, fields, index_id, true AS is_own;
+
+-- name: unshare
+-- Of a collection that is deleted.
+UPDATE matrices SET index_id = NULL WHERE user_id = :user_id AND index_id = :index_id;
+
+-- name: unshare_templates
+UPDATE field_templates SET index_id = NULL WHERE user_id = :user_id AND index_id = :index_id;
 
 -- name: delete_template
 DELETE FROM field_templates WHERE user_id = :user_id AND name = :name RETURNING name;

@@ -62,6 +62,13 @@ d.stage_started_with, d.retry_after
     WHERE m.user_id = :user_id AND m.id = c.matrix_id AND is_within(m.index_id, :within)
       AND d.user_id = :user_id AND d.id = c.document_id AND in_sight(d.index_id, d.deleted_at, :within, :with_trash)))
 
+-- name: previous_in_sight
+-- Whether the value that the cell `c` had before is of a document that a statement may see: it may be in the trash alone.
+(CAST(:within AS uuid) IS NULL OR EXISTS (
+    SELECT 1 FROM documents p
+    WHERE p.user_id = :user_id AND p.id::text = c.previous ->> 'document_id'
+      AND in_sight(p.index_id, p.deleted_at, :within, :with_trash)))
+
 -- name: job_in_sight
 -- Whether a statement may see the job `j`. In a shared collection these are the ones that fill its matrices.
 (CAST(:within AS uuid) IS NULL OR j.kind = 'matrix' AND EXISTS (

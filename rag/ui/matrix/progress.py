@@ -25,8 +25,8 @@ def show_progress(filled: types.FilledMatrix) -> None:
     if job is not None and job.finished_at is None:
         st.fragment(_job, run_every=POLL_SECONDS)(filled.matrix.id, job.progress.done)
         return
-    pilot = filled.documents[: filled.matrix.pilot]
-    reading = [one.lineage_id or one.id for one in pilot if one.status in types.UNFINISHED]
+    pilot = filled.pilot_rows
+    reading = [document.lineage for document, _row in pilot if document.status in types.UNFINISHED]
     if reading:
         st.fragment(_reading, run_every=POLL_SECONDS)(filled.matrix.id, reading)
     if job is not None and job.status == "failed":
@@ -54,7 +54,7 @@ def show_progress(filled: types.FilledMatrix) -> None:
             )
         )
     if is_pilot:
-        _pilot(filled, len(pilot))
+        _pilot(filled, [row for _document, row in pilot])
 
 
 def review_progress(filled: types.FilledMatrix) -> str:
@@ -113,16 +113,17 @@ def _reading(matrix_id: uuid.UUID, lineage_ids: Sequence[uuid.UUID]) -> None:
 # --- the pilot --------------------------------------------------------------------------------------
 
 
-def _pilot(filled: types.FilledMatrix, count: int) -> None:
+def _pilot(filled: types.FilledMatrix, rows: Sequence[types.RowProgress]) -> None:
     """Show what the pilot found and cost, what all documents will take, and the button that fills them."""
-    rows = filled.rows[:count]
     found = _(
         "{found} of {values} found, {open} to review.",
         found=decimal(sum(row.found for row in rows)),
         values=plural(sum(row.filled for row in rows), "{count} value", "{count} values"),
         open=decimal(sum(len(row.to_review) for row in rows)),
     )
-    pilot_of = _("Pilot: {pilot} of {documents}.", pilot=decimal(count), documents=n_documents(len(filled.documents)))
+    pilot_of = _(
+        "Pilot: {pilot} of {documents}.", pilot=decimal(len(rows)), documents=n_documents(len(filled.documents))
+    )
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="matrix-pilot"):
         st.text(f"{pilot_of} {found} {_cost(filled)}".strip(), width="stretch")
         if filled.may_write and st.button(_("Fill all documents"), icon=":material/play_arrow:", type="primary"):

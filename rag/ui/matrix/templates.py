@@ -31,8 +31,9 @@ def edit_templates(
     @error_boundary()
     def save() -> None:
         title = str(st.session_state[NAME]).strip() or _("Fields")
-        index_name = session.collection() if st.session_state.get(SHARED) else None
-        request = {"fields": [field.model_dump() for field in fields], "index_name": index_name}
+        request: dict[str, object] = {"fields": [field.model_dump() for field in fields]}
+        if st.session_state.get(SHARED):  # else one that is shared stays so
+            request["index_name"] = session.collection()
         matrices.save_template(title, request)
 
     with st.form("matrix-template-form", border=False):

@@ -168,7 +168,7 @@ class DocumentReader:
         if document.status is types.DocumentStatus.READY:
             with contextlib.suppress(errors.Error):
                 matrices.follow(self._workspace, [document.id])
-                matrices.refill(self._workspace, lineage_id=document.lineage_id or document.id)
+                matrices.refill(self._workspace, lineage_id=document.lineage)
             with contextlib.suppress(errors.Error):  # they are chosen again where they are shown
                 Overviews(self._workspace).facts(document)
         return document

@@ -39,11 +39,11 @@ def _chart(filled: types.FilledMatrix, numeric: Sequence[types.FieldDefinition])
         axis = st.selectbox(
             _("By"), [None, *times], format_func=lambda one: one.name if one else _("Document"), key="matrix-chart-axis"
         )
-    names = distinct({document.lineage_id or document.id: document.name for document in filled.documents})
+    names = distinct({document.lineage: document.name for document in filled.documents})
     values = _values(filled, fields=[field, axis] if axis else [field])
     points = []
     for document in filled.documents:
-        lineage = document.lineage_id or document.id
+        lineage = document.lineage
         value = values.get(Place(lineage, field.id))
         time = values.get(Place(lineage, axis.id)) if axis else None
         label = _last_day(time) if time else None if axis else names[lineage]
@@ -78,15 +78,13 @@ def _last_day(value: types.CellValue) -> str | None:
 
 def _differences(filled: types.FilledMatrix) -> None:
     """Show the fields in which two documents differ, and by how much."""
-    names = distinct({document.lineage_id or document.id: document.name for document in filled.documents})
+    names = distinct({document.lineage: document.name for document in filled.documents})
     ids = list(names)
     with st.container(horizontal=True):
         first = st.selectbox(_("Differences between"), ids, format_func=names.__getitem__, key="matrix-first")
         others = [lineage for lineage in ids if lineage != first]
         second = st.selectbox(_("and"), others, format_func=names.__getitem__, key="matrix-second")
-    values = _values(
-        filled, documents=[one for one in filled.documents if (one.lineage_id or one.id) in (first, second)]
-    )
+    values = _values(filled, documents=[one for one in filled.documents if one.lineage in (first, second)])
     rows, equal = [], 0
     for field in filled.matrix.fields:
         one, other = (values.get(Place(lineage, field.id)) for lineage in (first, second))

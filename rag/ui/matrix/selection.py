@@ -44,7 +44,7 @@ class Selected(NamedTuple):
     @property
     def place(self) -> Place:
         """Where it is."""
-        return Place(self.document.lineage_id or self.document.id, self.field.id)
+        return Place(self.document.lineage, self.field.id)
 
     @property
     def can_be_accepted(self) -> bool:
@@ -105,7 +105,7 @@ def visible_rows(filled: types.FilledMatrix) -> Window:
         for document, row in zip(filled.documents, filled.rows, strict=True)
         if not st.session_state.get(ONLY_TO_REVIEW) or row.to_review or (place and row.lineage_id == place.lineage_id)
     ]
-    of_cell = (number for number, one in enumerate(rows) if place and (one.lineage_id or one.id) == place.lineage_id)
+    of_cell = (number for number, one in enumerate(rows) if place and one.lineage == place.lineage_id)
     first = min(next(of_cell, st.session_state.get(FIRST, 0)), max(len(rows) - 1, 0)) // PAGE_ROWS * PAGE_ROWS
     st.session_state[FIRST] = first
     return Window(tuple(rows[first : first + PAGE_ROWS]), first, len(rows))
@@ -114,7 +114,7 @@ def visible_rows(filled: types.FilledMatrix) -> Window:
 def selected_cell(filled: types.FilledMatrix) -> Selected | None:
     """Return the selected cell with all it has, None without one or if its document was not read yet."""
     place: Place | None = st.session_state.get(CELL)
-    document = next((one for one in filled.documents if place and (one.lineage_id or one.id) == place.lineage_id), None)
+    document = next((one for one in filled.documents if place and one.lineage == place.lineage_id), None)
     field = next((one for one in filled.matrix.fields if place and one.id == place.field_id), None)
     if document is None or field is None:
         return None

@@ -73,7 +73,7 @@ def show_table(filled: types.FilledMatrix, window: Window, selected: Selected | 
             ],
             "rows": [
                 {
-                    "id": str(document.lineage_id or document.id),
+                    "id": str(document.lineage),
                     "name": document.name,
                     "cells": [
                         _cell(Selected(document, field, filled.at(document, field)), unit)

@@ -13,7 +13,7 @@ from babel import Locale, UnknownLocaleError
 from rag import types
 from rag.answering.field_values.dates import CENTURY, day_spans
 from rag.answering.field_values.spelled_numbers import SpelledNumber, find_spelled_numbers
-from rag.answering.field_values.units import Unit, parse_unit
+from rag.answering.field_values.units import Unit, parse_unit, per_periods
 from rag.answering.text.analyzed_text import analyze
 from rag.answering.text.measurement_units import CODE, measure_behind, share_behind
 from rag.answering.text.numbers import Number, find_numbers, plain_digits
@@ -315,8 +315,8 @@ class _Figures:
                 break
         if (currency or context.unit.currency) and (per := _PER.match(self._text, context.end)):
             measure = measure_behind(self._text, per.start("name"))
-            name = measure.name if measure else per["name"]
-            return context._replace(unit=Unit(context.unit.currency, name=f"per {name}"))
+            name = f"per {measure.name if measure else per['name']}"
+            return context._replace(unit=Unit(context.unit.currency, name=next(iter(per_periods(name)), name)))
         if not currency and context.unit == Unit() and (measure := measure_behind(self._text, context.end)):
             return context._replace(end=measure.end, unit=Unit(name=measure.name))
         return context

@@ -37,10 +37,10 @@ _DATE = re.compile(
     rf"|(?P<day_first>\d{{1,2}})(?:st|nd|rd|th|\.|er)?[\s-]{{0,2}}(?:(?:day\s)?of\s|de\s)?(?P<month_second>{_MONTH})(?![^\W\d_])"
     rf"(?:\.?,?[\s-]{{0,2}}(?:of\s|de\s)?(?P<year_third>{CENTURY}|['’]?\d\d(?=[\s,;.)]|$)))?"
     rf"|(?P<month_first>{_MONTH})\.?\s{{1,2}}(?P<day_second>\d{{1,2}})(?:st|nd|rd|th)?(?!\d|[.,]\d)(?:,?\s{{1,2}}(?P<year_last>{CENTURY}))?"
-    rf"|(?P<month_alone>{_MONTH})\.?,?[\s-]{{1,2}}(?:of\s|de\s)?(?P<month_year>{CENTURY})"
+    rf"|(?P<month_alone>{_MONTH})\.?,?[\s-]{{1,2}}(?:of\s|de\s)?(?P<month_year>{CENTURY})(?!/\d)"
     rf"|(?P<one>\d{{1,2}})(?P<mark>[./-])\s?(?P<two>\d{{1,2}})(?P=mark)\s?(?P<three>{CENTURY}|\d\d)"
     rf"|(?P<day_alone>\d{{1,2}})\.\s?(?P<month_point>\d{{1,2}})\.(?=\s?(?:[-–—]|bis\b))"
-    rf"|(?:(?:FY|CY)[\s-]?)?(?P<year>{CENTURY})|(?:FY|CY)[\s-]?['’]?(?P<short_year>\d\d)"
+    rf"|(?:(?:(?:FY|CY)[\s-]?)?(?P<year>{CENTURY})|(?:FY|CY)[\s-]?['’]?(?P<short_year>\d\d))(?!/\d)"
     rf")(?!\w|[.,]\d|/\d(?!\d?\s[^\W\d_])|\s?[%€$£])",
     re.IGNORECASE,
 )

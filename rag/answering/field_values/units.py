@@ -33,6 +33,15 @@ _CONNECTORS = frozenset({"in", "of", "de", "von", "d'", "the", "number", "count"
 _THREE_ZEROS = re.compile(r"['’]?000['’]?s?")
 _CURRENCY = re.compile(CURRENCY)
 _PER = re.compile(r"(?<!\S)(?:per|pro|je)\s|/\s?(?=[^\W\d])")
+PER_PERIOD = re.compile(
+    r"(?<!\w)(?:(?P<month>monthly|monatliche?[nrs]?|p\.\s?m\.|(?:(?:per|a|each|every|pro|je|im)\s|/\s?)(?:calendar\s)?(?:month|monat))"
+    r"|(?P<quarter>quarterly|vierteljährliche?[nrs]?|(?:(?:per|a|each|every|pro|je|im)\s|/\s?)(?:quarter|quartal))"
+    r"|(?P<week>weekly|wöchentliche?[nrs]?|(?:(?:per|a|each|every|pro|je)\s|/\s?)(?:week|woche))"
+    r"|(?P<day>daily|tägliche?[nrs]?|(?:(?:per|a|each|every|pro|je)\s|/\s?)(?:day|tag))"
+    r"|(?P<year>annual(?:ly)?|yearly|jährliche?[nrs]?|p\.\s?a\.|(?:(?:per|a|each|every|pro|je|im)\s|/\s?)(?:year|annum|jahr)))"
+    r"(?!\w)",
+    re.IGNORECASE,
+)
 _CODES = re.compile(CODE)
 LETTERS = BEFORE_CURRENCY | BEHIND_CURRENCY | {"mn": 1e6, "bn": 1e9}
 """Scales only beside a currency, in any case: "€m", "TEUR", "USDbn"."""
@@ -55,6 +64,11 @@ class Unit(NamedTuple):
     def is_share(self) -> bool:
         """Whether it is a percentage, a fraction, or in points."""
         return self.name in SHARES or self.name == FRACTION
+
+    @property
+    def is_per(self) -> bool:
+        """Whether it is an amount per something."""
+        return self.name.startswith("per ")
 
     @property
     def is_measure(self) -> bool:
@@ -88,7 +102,14 @@ def parse_unit(text: str, *, dollar: str = "USD") -> Unit:
         elif names or word not in _CONNECTORS:
             names.append(token.strip(",;"))
     name = " ".join(filter(None, (*names, behind)))
+    if code and len(periods := per_periods(name)) == 1 and not PER_PERIOD.sub("", name).strip(" .,"):
+        name = periods.pop()
     return Unit(code, scale, _canonical(name) or name)
+
+
+def per_periods(text: str) -> set[str]:
+    """Return the periods that a text says something is per, as names of units: {"per month"} of "the monthly rent"."""
+    return {f"per {match.lastgroup}" for match in PER_PERIOD.finditer(text)}
 
 
 def _without_currency(text: str, dollar: str) -> tuple[str | None, str, str]:

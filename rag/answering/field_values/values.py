@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 from rag.answering.field_values.amounts import Amount, find_amounts
 from rag.answering.field_values.dates import CENTURY, find_dates
 from rag.answering.field_values.periods import find_periods
-from rag.answering.field_values.units import FRACTION, PERCENT_OF, TIME_RATIOS, Unit, parse_unit
+from rag.answering.field_values.units import FRACTION, PER_PERIOD, PERCENT_OF, TIME_RATIOS, Unit, parse_unit
 from rag.answering.passages.table_text import declared_scales
 from rag.answering.text.analyzed_text import analyze
 from rag.answering.text.measurement_units import DOLLARS, PERCENT, currencies, iso_code
@@ -46,6 +46,9 @@ _ISO_DURATION = re.compile(
     r"(?:(?P<D>\d{1,9}(?:\.\d{1,9})?)D)?(?:T(?P<H>\d{1,9}(?:\.\d{1,9})?)H)?"
 )
 _LABEL = re.compile(rf"{CENTURY}-[QH][1-4]")
+_SAYS_NOTHING = re.compile(r"the|a|on|approx(?:imately)?|about|circa|ca|der|die|das|den|am|rund|etwa", re.IGNORECASE)
+"""Words beside a value that leave it as it is."""
+_FROM = frozenset({"from", "von", "vom"})
 _APART = r"[\W_]{1,3}"
 _SPACED_DIGITS = re.compile(r"(?<![\d.,])\d{1,3}(?: \d{3}){1,5}(?!\d)")
 
@@ -280,7 +283,7 @@ def normalised(
         text = _SPACED_DIGITS.sub(lambda match: match[0].replace(" ", ""), text)
     found = _only(text, kind, unit, choices, language)
     if is_whole and kind not in {"yes_no", "choice"}:
-        _refuse_others(text, found, kind, unit)
+        _refuse_others(text, found, kind, unit, language)
     return found.value
 
 
@@ -340,15 +343,19 @@ def _quoted(text: str) -> str:
     return text if len(text) <= 80 else f"{text[:79]}…"
 
 
-def _refuse_others(text: str, value: Value, kind: FieldType, unit: str | None) -> None:
+def _refuse_others(text: str, value: Value, kind: FieldType, unit: str | None, language: str | None) -> None:
     """Raise ValueError if a text has words or figures beside its value, or if it is open what scale that has."""
     asked = parse_unit(unit or "")
-    others = re.findall(r"[^\W_]+", f"{text[: value.start]} {text[value.end :]}")
-    if others:
+    before, behind = text[: value.start], text[value.end :]
+    if kind == "money" and not asked.name:  # "4,200 EUR per month" is an amount in EUR
+        behind = PER_PERIOD.sub("", behind, count=1)
+    others = [word for word in re.findall(r"[^\W_]+", f"{before} {behind}") if not _SAYS_NOTHING.fullmatch(word)]
+    is_between = kind == "period" and len(find_dates(value.words)) == 2
+    if [word for word in others if not (is_between and word.casefold() in _FROM)]:
         raise ValueError(f"“{_quoted(text)}” is not only {_NAMES[kind]}.")
     if kind in {"number", "money"} and asked.scale != 1 and not is_bare(text):
-        plain = _only(text, kind, asked._replace(scale=1.0).text, (), None)
-        if plain.value == value.value:
+        plain = _only(text, kind, asked._replace(scale=1.0).text, (), language)
+        if plain.value == value.value != 0:
             raise ValueError(f"“{_quoted(text)}” names no scale. Write the figure alone, in {asked.text}.")
 
 

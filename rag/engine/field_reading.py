@@ -21,6 +21,7 @@ from rag.engine.questions.questions import Questions
 from rag.engine.questions.search import Search, page_hits
 from rag.engine.request_parsing import restrict_to_documents
 from rag.engine.workspace import Workspace
+from rag.ingestion.language_detection import language_code
 from rag.messages import N_
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
@@ -38,6 +39,9 @@ MAX_SPLITS = 3
 UNREADABLE_REPLY = N_("{model} gave no reply that can be read as values. Fill again, or choose another model.")
 
 Read = Iterator[tuple[types.FieldDefinition, types.FoundField]]
+Reply = tuple[list[types.FoundField | None], str | None]
+"""What a reply says of each field, None where it says nothing, and the hint if it was cut off."""
+Ask = Callable[[Sequence[types.FieldDefinition], Sequence[types.Hit]], Reply]
 
 
 class FieldReader:
@@ -96,6 +100,12 @@ class FieldReader:
         budget = min(budget, room)
         pages = page_hits(document, self._workspace.store.chunks.of_document(document.id))
         is_whole = sum(map(hit_tokens, pages)) <= budget
+        language = language_code(document.language)
+
+        def ask(asked: Sequence[types.FieldDefinition], read: Sequence[types.Hit]) -> Reply:
+            pause()
+            return self._ask(llm, asked, read, language)
+
         found = [types.FoundField(state="not_stated", model=self.model) for _ in fields]
         read_pages = set[int]()
         for _ in range(1 if is_whole else ROUNDS):
@@ -105,7 +115,7 @@ class FieldReader:
             if not (open_fields and chosen):
                 break
             read_pages.update(pages_of(chosen))
-            for place, one in zip(places, self._read_pages(llm, open_fields, chosen, pause), strict=True):
+            for place, one in zip(places, self._read_pages(ask, open_fields, chosen), strict=True):
                 found[place] = one.model_copy(update={"pages_read": tuple(sorted(read_pages))})
         return [*zip(fields, found, strict=True)]
 
@@ -138,32 +148,30 @@ class FieldReader:
 
     def _read_pages(
         self,
-        llm: "LLM",
+        ask: Ask,
         fields: Sequence[types.FieldDefinition],
         pages: Sequence[types.Hit],
-        pause: Callable[[], None],
         splits: int = MAX_SPLITS,
     ) -> list[types.FoundField]:
         """Read fields from pages; what a cut-off reply leaves open is asked for again, a list by half the pages."""
-        pause()
-        found, hint = self._ask(llm, fields, pages)
+        found, hint = ask(fields, pages)
         left = [place for place, one in enumerate(found) if one is None]
         if hint and left and splits:
             if len(fields) > 1:
                 for part in filter(None, (left[:1], left[1:])):  # the first may be a list that fills a reply alone
-                    again = self._read_pages(llm, [fields[place] for place in part], pages, pause, splits - 1)
+                    again = self._read_pages(ask, [fields[place] for place in part], pages, splits - 1)
                     for place, one in zip(part, again, strict=True):
                         found[place] = one
             elif fields[0].type == "records" and len(pages) > 1:
                 halves = pages[: len(pages) // 2], pages[len(pages) // 2 :]
-                return [joined_records([self._read_pages(llm, fields, half, pause, splits - 1)[0] for half in halves])]
+                return [joined_records([self._read_pages(ask, fields, half, splits - 1)[0] for half in halves])]
         failed = types.FoundField(state="failed", reason=hint or UNREADABLE_REPLY.format(model=self.model))
         return [(one or failed).model_copy(update={"model": self.model}) for one in found]
 
     def _ask(
-        self, llm: "LLM", fields: Sequence[types.FieldDefinition], pages: Sequence[types.Hit]
-    ) -> tuple[list[types.FoundField | None], str | None]:
-        """Return what a reply says of each field, None where it says nothing, and the hint if it was cut off."""
+        self, llm: "LLM", fields: Sequence[types.FieldDefinition], pages: Sequence[types.Hit], language: str | None
+    ) -> Reply:
+        """Ask for fields of pages, and check what is replied."""
         context = build_context(pages, budget_tokens=None)
         writer = Writer(
             llm,
@@ -185,7 +193,8 @@ class FieldReader:
             raise errors.ProviderError(ending.hint or "", details={"provider": self.model})
         reply = read_reply("".join(pieces), len(fields))
         grounder = Grounder(context.hits, locate=Pages(self._workspace).locate)
-        found = check_fields(fields, reply, context.hits, grounder, self._workspace.models.entailment_model)
+        prover = self._workspace.models.entailment_model
+        found = check_fields(fields, reply, context.hits, grounder, prover, language=language)
         return [found.get(number) for number in range(1, len(fields) + 1)], ending.hint
 
     def _add(self, usage: types.Usage) -> None:

@@ -25,6 +25,7 @@ from rag.engine.library.files import unique_names
 from rag.engine.questions.questions import Questions
 from rag.engine.request_parsing import parse, request_key_errors
 from rag.engine.workspace import Workspace
+from rag.ingestion.language_detection import language_code
 from rag.messages import N_
 from rag.store.users.audit_log import Subject
 
@@ -488,13 +489,14 @@ class Matrices:
         store = self._workspace.store.matrices
         field = next((field for field in store.get(matrix_id).fields if field.id == field_id), None)
         saved = store.cells(matrix_id, lineage_ids=[lineage_id], field_ids=[field_id])
-        if field is None or not saved or not store.documents([lineage_id]):
+        documents = store.documents([lineage_id])
+        if field is None or not saved or not documents:
             raise errors.NotFoundError(N_("The matrix has no such document or field."))
         review = None
         if parsed.state is not None:
             value: dict[str, Any] = {}
             if parsed.state == "corrected":
-                value = dict(corrected_value(field, parsed))
+                value = dict(corrected_value(field, parsed, language_code(documents[0].language)))
             reviewer = self._workspace.store.account.get()
             review = types.CellReview(
                 **value,

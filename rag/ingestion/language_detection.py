@@ -65,3 +65,10 @@ def detect(text: str) -> str:
     if probability < LIKELY:
         return types.ENGLISH
     return language if language in LANGUAGES.values() else types.SIMPLE
+
+
+def language_code(language: str) -> str | None:
+    """Return the code of a language; None for `ENGLISH`, which documents have whose language is unclear."""
+    if language in (types.ENGLISH, types.SIMPLE):
+        return None
+    return next((code for code, name in LANGUAGES.items() if name == language), None)

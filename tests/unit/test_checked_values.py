@@ -50,6 +50,26 @@ PARTIES = FieldDefinition(
         ("money", (1.234, "billion EUR"), "about EUR 1.2 billion", "", False),
         ("money", (280.0, "million EUR"), "Net sales\t280", "(in millions) $", False),
         ("money", (280.0, "million CZK"), "Net sales\t280", "CZK (in millions); EUR 5 of them", True),
+        ("money", (280.0, "EUR"), "a fee of 280", "EUROPE, $ 5 of them", False),
+        ("money", (5e9, "EUR"), "a loan of EUR 5,000,000", "(in thousands of EUR)", False),
+        ("money", (5e6, "EUR"), "a loan of EUR 5,000,000", "(in thousands of EUR)", False),
+        ("money", (5e6, "EUR"), "a loan of EUR 5 million", "(in thousands of EUR)", True),
+        ("money", (4200.0, "EUR"), "The rent is EUR 4,200 per month", "", True),
+        ("money", (4.2, "EUR"), "EUR 4.20 per share", "", False),
+        *(
+            ("money", (4200.0, "EUR per month"), quote, "", True)
+            for quote in (
+                "The monthly rent is EUR 4,200",
+                "a rent of EUR 4,200 p.m.",
+                "EUR 4,200 a month",
+                "EUR 4,200 each, monthly",
+                "EUR 4,200/month",
+                "monatlich EUR 4,200",
+            )
+        ),
+        ("money", (50_400.0, "EUR per month"), "EUR 50,400 p.a., in monthly parts", "", False),
+        ("money", (50_400.0, "EUR per month"), "EUR 50,400 per annum", "", False),
+        ("money", (50_400.0, "EUR per year"), "EUR 50,400 per annum", "", True),
     ],
 )
 def test_a_quote_states_a_value_in_its_unit_and_scale(
@@ -75,6 +95,24 @@ def test_words_are_whole_ones_with_or_without_marks_of_notes() -> None:
     assert quotes.have("“Anna Lee”")
     assert not quotes.have("Ann")
     assert not quotes.have("4,200")
+    assert not quotes.have("")
+    assert not quotes.have("…")
+
+
+@pytest.mark.parametrize(
+    ("words", "quotes"),
+    [
+        ("200 per month", ["EUR 4,200 per month"]),
+        ("EUR 4", ["EUR 4,200 per month"]),
+        ("2 years", ["for 1.2 years"]),
+        ("5 %", ["a change of -5 %"]),
+        ("-5 %", ["a change of 5 %"]),
+        ("Acme Bakery", ["sold to Acme", "Bakery in Oslo"]),
+    ],
+)
+def test_figures_are_not_cut_and_quotes_not_joined(words: str, quotes: Sequence[str]) -> None:
+    assert not Quotes([(quote, "") for quote in quotes]).have(words)
+    assert Quotes([(f"of {words}, as agreed.", "")]).have(words)
 
 
 LEASE = (
@@ -97,7 +135,10 @@ FIELDS: dict[str, dict[str, Any]] = {
     "Tenant": {"type": "text"},
     "Governing law": {"type": "choice", "choices": ["England", "Scotland", "Germany"]},
     "Subletting": {"type": "yes_no"},
+    "Sublease": {"type": "yes_no", "instruction": "May the tenant sublet?"},
+    "Monthly rent": {"type": "money", "unit": "EUR per month"},
     "Parties": {"type": "records", "columns": [{"name": "Name"}, {"name": "Rent", "type": "money", "unit": "EUR"}]},
+    "Rights": {"type": "records", "columns": [{"name": "Granted", "type": "yes_no"}, {"name": "To"}]},
 }
 
 
@@ -132,7 +173,17 @@ STATED = [
     ("Tenant", {"value": "Quillon Bakery GmbH", "words": "Quillon Bakery GmbH"}),
     ("Governing law", {"value": "England", "words": "governed by the laws of England"}),
     ("Subletting", {"value": "no", "words": "Subletting is not permitted"}),
+    ("Sublease", {"value": "no", "words": "Subletting is not permitted"}),
+    ("Monthly rent", {"value": "4200", "unit": "EUR", "words": "EUR 4,200"}),
     ("Parties", {"records": [party("Ann Lee"), party("Quillon Bakery GmbH", "4200")], "quotes": LEASE[:3]}),
+    ("Parties", {"records": [party("Ann Lee", "N/A")], "quotes": LEASE[:3]}),
+    (
+        "Rights",
+        {
+            "records": [[{"column": "Granted", "value": "no"}, {"column": "To", "value": "Ann Lee"}]],
+            "quotes": LEASE[2:3],
+        },
+    ),
 ]
 
 
@@ -167,6 +218,14 @@ def test_a_value_that_its_quote_states_is_as_sure_as_the_model(name: str, told: 
         ("Tenant", {"value": "EUR 5,200 per month", "words": "EUR 4,200"}),
         ("Governing law", {"value": "Scotland", "words": "governed by the laws of England"}),
         ("Subletting", {"value": "yes", "words": "Subletting is not permitted"}),
+        ("Sublease", {"value": "yes", "words": "Subletting is not permitted"}),
+        ("Subletting", {"value": "yes", "words": "EUR 4,200"}),
+        ("Subletting", {"value": "no", "words": "EUR 4,200"}),
+        ("Subletting", {"value": "yes", "words": "", "quotes": LEASE[2:3]}),
+        ("Governing law", {"value": "Germany", "words": "five years"}),
+        ("Parties", {"records": [[{"column": "Rent", "value": "5000"}]], "quotes": LEASE[:3]}),
+        ("Parties", {"records": [party("Ann Lee", "4200 USD")], "quotes": LEASE[:3]}),
+        ("Rights", {"records": [[{"column": "Granted", "value": "yes"}]], "quotes": LEASE[:3]}),
         ("Parties", {"records": [party("Ann Lee"), party("Zoltan Quimby")], "quotes": LEASE[:3]}),
         ("Parties", {"records": [party("Ann Lee", "5000")], "quotes": LEASE[:3]}),
     ],
@@ -178,9 +237,24 @@ def test_a_value_that_its_quote_does_not_state_is_to_be_reviewed(name: str, told
 
 @pytest.mark.parametrize(("name", "told"), STATED)
 def test_a_quote_that_the_document_does_not_have_proves_nothing(name: str, told: Mapping[str, object]) -> None:
-    for quotes in (["The monthly rent is EUR 5,000 and the other terms are as before."], []):
+    for quotes in (["The monthly rent is EUR 5,000 and the other terms are as before."], ["."], []):
         cell = checked(name, **{**told, "quotes": quotes})
         assert (cell.verdict, cell.is_sure, cell.citations) == (Support.UNCITED, False, ())
+
+
+@pytest.mark.parametrize(("value", "is_proved"), [("1250", True), ("1.250", True), ("1.25", False)])
+def test_figures_are_read_in_the_language_of_the_document(value: str, is_proved: bool) -> None:
+    hits = {"S1": sources.hit("Die Firma hat 1.250 Mitarbeiter.")}
+    row = {"field": 1, "value": value, "state": "found", "confidence": 99}
+    row["quotes"] = [{"source": "S1", "text": "1.250 Mitarbeiter"}]
+    field, grounder = FieldDefinition(name="Staff", type="number"), Grounder(hits, locate=sources.locate)
+    reply = read_reply(json.dumps({"fields": [row]}), 1)
+    found = check_fields([field], reply, hits, grounder, open_entailment_model(Config()), language="de")[1]
+    assert (found.verdict is Support.QUOTED) is is_proved
+
+
+def test_an_amount_per_another_period_keeps_its_unit() -> None:
+    assert checked("Monthly rent", value="50,400", unit="EUR per year", words="EUR 4,200").unit == "EUR per year"
 
 
 def test_a_day_that_may_be_two_is_not_cut_to_its_year() -> None:
@@ -212,6 +286,9 @@ def test_other_values_are_a_conflict_only_if_the_document_states_them() -> None:
 
 def test_an_absence_with_a_value_is_to_be_reviewed() -> None:
     assert checked("Rent", state="not_stated", quotes=[]).is_sure
+    for none in ("None", "null", "N/A", "-"):
+        assert checked("Rent", state="not_stated", value=none, quotes=[]).is_sure
+    assert checked("Parties", state="not_stated", records=[party("")], quotes=[""]).is_sure
     assert not checked("Rent", state="not_stated", value="4200", quotes=[]).is_sure
     assert not checked("Rent", state="not_stated", quotes=[LEASE[0]]).is_sure
 
@@ -273,6 +350,11 @@ def test_corrections_are_of_the_fields_type() -> None:
         ("date", None, "FY 2003", ("2003", None)),
         ("period", None, "30 business days", ("P30D", "business days")),
         ("period", None, "Q2 2003", ("2003-04-01/2003-06-30", None)),
+        ("money", "million USD", "0 USD", (0.0, "million USD")),
+        ("period", None, "from 1 May 2003 to 30 April 2004", ("2003-05-01/2004-04-30", None)),
+        ("date", None, "the 4th of May, 2003", ("2003-05-04", None)),
+        ("number", "employees", "approx. 1,250", (1250.0, "employees")),
+        ("money", "EUR", "4,200 EUR per month", (4200.0, "EUR")),
     ],
 )
 def test_what_a_person_writes_is_read_with_its_unit(kind: Any, unit: str | None, written: str, value: object) -> None:
@@ -288,6 +370,8 @@ def test_what_a_person_writes_is_read_with_its_unit(kind: Any, unit: str | None,
         ("period", None, "04/05/2003", "may be two different days"),
         ("period", None, "5/4/2003 - 4/4/2004", "may be two different days"),
         ("period", None, "until 2005", "is not only a period"),
+        ("period", None, "from 2005", "is not only a period"),
+        ("money", "EUR per year", "4,200 EUR per month", "is in per month, not in per year"),
         ("money", "EUR", "abc 5 def 6", "is not only an amount of money"),
         ("number", "employees", "12 ships", "is not only a number"),
         ("money", "million USD", "3,400,000 USD", "names no scale"),
@@ -297,6 +381,12 @@ def test_what_a_person_writes_is_read_with_its_unit(kind: Any, unit: str | None,
 def test_what_a_person_writes_is_not_guessed_at(kind: Any, unit: str | None, written: str, problem: str) -> None:
     with pytest.raises(errors.ValidationError, match=problem):
         corrected_value(FieldDefinition(name="Value", type=kind, unit=unit), CellValue(value=written))
+
+
+def test_what_a_person_writes_is_read_in_the_language_of_the_document() -> None:
+    staff = FieldDefinition(name="Staff", type="number")
+    assert corrected_value(staff, CellValue(value="1.250"), "de").value == 1250.0
+    assert corrected_value(staff, CellValue(value="1.250")).value == 1.25
 
 
 def test_words_taken_from_a_page_may_have_others_around_the_value() -> None:

@@ -60,3 +60,8 @@ def test_the_same_text_always_has_the_same_language_without_a_warning() -> None:
         found = [language_detection.detect(TEXTS["norwegian"]) for _ in range(2)]
         parsing.language_identifier.cache_clear()
         assert {*found, language_detection.detect(TEXTS["norwegian"])} == {"norwegian"}
+
+
+def test_a_language_has_a_code_unless_it_may_be_a_guess() -> None:
+    codes = [language_detection.language_code(name) for name in ("german", "french", "english", "simple")]
+    assert codes == ["de", "fr", None, None]

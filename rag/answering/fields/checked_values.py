@@ -6,27 +6,41 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from rag import errors, types
-from rag.answering.field_values import TIME_RATIOS, Unit, Value, is_bare, normalised, parse_unit, same, values_in
+from rag.answering.field_values import (
+    TIME_RATIOS,
+    Unit,
+    Value,
+    is_bare,
+    normalised,
+    parse_unit,
+    per_periods,
+    same,
+    values_in,
+)
 from rag.answering.fields.agreement import same_value
+from rag.answering.fields.asked_field import claim, query_of
 from rag.answering.fields.confidence import FIGURES, Evidence, confidence
 from rag.answering.fields.model_reply import ReplyCell, ReplyField, ReplyQuote, ReplyValue
 from rag.answering.fields.value_candidates import Prover
 from rag.answering.passages.table_text import declared_scales
 from rag.answering.text.measurement_units import DOLLARS, currencies, iso_code
 from rag.answering.text.sentences import one_line
+from rag.answering.text.term_weights import content_words
 from rag.answering.verification.grounding import Grounder
 from rag.messages import N_
 
 Column = types.FieldDefinition | types.FieldColumn
-NO_VALUE = frozenset({"", "none", "null", "n/a", "na", "not stated", "unknown"})
+NO_VALUE = frozenset({"", "none", "null", "n/a", "na", "not stated", "unknown", "-", "–", "—"})
 """What models write where they should write nothing."""
 _LENGTHS = {"year": "Y", "month": "M", "week": "W", "day": "D"}
 _DURATION = types.FieldColumn(name="Duration", type="period")
-DENIED = 0.3
-"""By how much more likely quotes entail the opposite, or another choice, than the value that they are to prove.
-
-Of 51 values that are right this refuses none, of the 197 wrong ones in their place two thirds (docs/quality.md).
-"""
+_MINUS = re.compile(r"(?<![^\W_])[−–](?=\d)")
+_BETWEEN_WORDS = re.compile(r"(?!(?<=\d)[.,]\d|(?<![^\W_])-\d)[\W_]")
+_IN_FIGURE = re.compile(r"[\d.,-]\d|\d[.,]")
+DENIED = 1.75
+"""How many times likelier quotes entail the opposite, or another choice, than a value that they do not prove."""
+UNPROVED_CHOICE = 0.05
+"""Choices that quotes entail less are not proved: of 31 that are right none, of other quotes about half."""
 
 
 def check_fields(
@@ -35,10 +49,13 @@ def check_fields(
     sources: Mapping[str, types.Hit],
     grounder: Grounder,
     prover: Prover,
+    *,
+    language: str | None = None,
 ) -> dict[int, types.FoundField]:
     """Return each field that the model answered, by number from 1, with located quotes, verdict and confidence.
 
-    `sources` are what it was given, by id. A value that cannot be read as the field's type is a failed field, with the
+    `sources` are what it was given, by id, `language` the code of the document's, by which figures and days are read
+    that do not show how. A value that cannot be read as the field's type is a failed field, with the
     reason. Another value that its quotes do not state is no conflict, but leaves the first one in doubt.
     """
     pages = pages_of(sources.values())
@@ -47,18 +64,19 @@ def check_fields(
         field = fields[number - 1]
         told = reply.confidence / 100
         if reply.state == "not_stated":
-            gives_none = not (reply.value.strip() or reply.quotes or reply.records)
+            gives_none = _is_none(reply.value) and not any(quote.text.strip() for quote in reply.quotes)
+            gives_none &= all(_is_none(cell.value) for record in reply.records for cell in record)
             sure = confidence(Evidence(field.type, "not_stated", told, is_proved=gives_none))
             found[number] = types.FoundField(state="not_stated", confidence=sure, pages_read=pages)
             continue
         try:
-            checked = [_check(field, reply, sources, grounder, prover)]
+            checked = [_check(field, reply, sources, grounder, prover, language=language)]
         except ValueError as error:
             found[number] = types.FoundField(state="failed", words=reply.words, reason=str(error), pages_read=pages)
             continue
         for other in reply.others:
             with contextlib.suppress(ValueError):
-                checked.append(_check(field, other, sources, grounder, prover))
+                checked.append(_check(field, other, sources, grounder, prover, language=language))
         (value, verdict), *others = checked
         proved = [other for other, support in others if support.is_proved]
         alternatives = tuple(other for other in proved if not same_value(other, value, field.type))
@@ -108,22 +126,24 @@ def _check(
     sources: Mapping[str, types.Hit],
     grounder: Grounder,
     prover: Prover,
+    *,
+    language: str | None,
 ) -> tuple[types.CellValue, types.Support]:
     """Return a value with its located quotes, and whether they state it.
 
     Raises ValueError if it cannot be read as the field's type.
     """
-    value, unit = _value(field, reply)
+    value, unit = _value(field, reply, language)
     located = _located(reply.quotes, sources, grounder)
-    quotes = Quotes([(citation.quote, passage) for citation, passage in located])
+    quotes = Quotes([(citation.quote, passage) for citation, passage in located], language)
     if located and field.type not in FIGURES and not quotes.have(reply.words):
-        # A figure alone stands in many places, words do not
-        own = [ReplyQuote(source=name, text=reply.words) for name in {quote.source: 0 for quote in reply.quotes}]
-        located += _located(own, sources, grounder)
-        quotes = Quotes([(citation.quote, passage) for citation, passage in located])
+        # Only what is no figure is looked for by its words: "5" stands in many places that do not mean this value
+        cited = dict.fromkeys(quote.source for quote in reply.quotes)
+        located += _located([ReplyQuote(source=name, text=reply.words) for name in cited], sources, grounder)
+        quotes = Quotes([(citation.quote, passage) for citation, passage in located], language)
     if not located:
         verdict = types.Support.UNCITED
-    elif _is_stated(field, value, unit, reply, quotes) and not _is_denied(field, value, quotes, prover):
+    elif _is_stated(field, value, unit, reply, quotes) and _is_meant(field, value, quotes, prover):
         verdict = types.Support.QUOTED
     else:
         verdict = types.Support.NOT_VERIFIED
@@ -137,8 +157,8 @@ def _check(
 def _located(
     quotes: Sequence[ReplyQuote], sources: Mapping[str, types.Hit], grounder: Grounder
 ) -> list[tuple[types.CellCitation, str]]:
-    """Return the quotes that their sources have, each with the passage around it."""
-    cited = [(one, grounder.find(one.source, one.text)) for one in quotes if one.source in sources]
+    """Return the quotes that their sources have, each with the passage around it; a mark alone is no quote."""
+    cited = [(one, grounder.find(one.source, one.text)) for one in quotes if one.source in sources and _plain(one.text)]
     return [
         (_to_citation(found, found.quote), sources[one.source].passage.text)
         for one, found in cited
@@ -149,40 +169,47 @@ def _located(
 def _is_stated(
     field: types.FieldDefinition, value: types.FieldValue, unit: str | None, reply: ReplyValue, quotes: "Quotes"
 ) -> bool:
-    """Return whether quotes state a value: of records the first column and all figures and dates.
+    """Return whether quotes state a value: of each record all figures and the first column that has words.
 
-    That they mean yes, no or a choice is not asked here, only whether they have the words that are to say so.
+    A list is not stated if a cell that was given for it could not be read. That quotes mean yes, no or a choice is not
+    asked here, only whether they have the words that are to say so.
     """
     if isinstance(value, tuple):
-        first, *others = field.columns
-        asked = [first, *(column for column in others if column.type in FIGURES)]
-        cells = [(column, record[column.name]) for record in value for column in asked if column.name in record]
-        return all(quotes.state(column, cell, column.unit) for column, cell in cells)
+        names = {column.name.casefold() for column in field.columns}
+        given = [cell for record in reply.records for cell in record if cell.column.strip().casefold() in names]
+        if sum(map(len, value)) != sum(not _is_none(cell.value) for cell in given):
+            return False
+        named = next((column for column in field.columns if column.type != "yes_no"), None)
+        asked = [column for column in field.columns if column is named or column.type in FIGURES]
+        rows = [[(one, record[one.name]) for one in asked if one.name in record] for record in value]
+        return all(row and all(quotes.state(column, cell, column.unit) for column, cell in row) for row in rows)
     if field.type in FIGURES:
         return quotes.state(field, value, unit)
     return quotes.have(reply.words) and (field.type in ("yes_no", "choice") or quotes.have(str(value)))
 
 
-def _is_denied(field: types.FieldDefinition, value: types.FieldValue, quotes: "Quotes", prover: Prover) -> bool:
-    """Return whether quotes mean another choice, or yes for no, more than the value."""
-    claims: dict[types.FieldValue, str]
-    if field.type == "choice":
-        claims = {choice: f"The {field.name} is {choice}." for choice in field.choices}
-    elif field.type == "yes_no":
-        claims = {True: f"{field.name}.", False: f"Not {field.name}."}
-    else:
+def _is_meant(field: types.FieldDefinition, value: types.FieldValue, quotes: "Quotes", prover: Prover) -> bool:
+    """Return whether quotes may mean yes, no or a choice: they are about it, and mean no other value much more."""
+    if field.type not in ("yes_no", "choice"):
+        return True
+    values = field.choices if field.type == "choice" else (True, False)
+    pairs = [(quotes.text, claim(field, Value(one, None, "", 0, 0))) for one in values]
+    proofs = dict[types.FieldValue, float](zip(values, prover.probabilities(pairs), strict=True))
+    if max(proofs.values()) > DENIED * proofs[value]:
         return False
-    proofs = dict(zip(claims, prover.probabilities([(quotes.text, claim) for claim in claims.values()]), strict=True))
-    return max(proofs.values()) - proofs[value] >= DENIED
+    if field.type == "choice":
+        return proofs[value] >= UNPROVED_CHOICE
+    # Any text entails such a claim or its opposite to some degree
+    return not {*content_words(query_of(field))}.isdisjoint(content_words(quotes.text))
 
 
 class Quotes:
     """The located quotes of a value, each with the passage around it, which may declare the scale of its figures."""
 
-    def __init__(self, located: Sequence[tuple[str, str]]) -> None:
+    def __init__(self, located: Sequence[tuple[str, str]], language: str | None = None) -> None:
         self.text = " ".join(one_line(quote) for quote, _ in located)
-        self._located = located
-        self._words = _plain(self.text)
+        self._located, self._language = located, language
+        self._words = " | ".join(_plain(quote) for quote, _ in located)  # no value goes from one quote into the next
         self._scales = declared_scales("\n".join(quote for quote, _ in located))
         self._values: dict[tuple[types.FieldType, str | None], list[Value]] = {}
 
@@ -201,9 +228,18 @@ class Quotes:
             return any(_is_day(str(value), one) for one in self._values[key])
         of_unit = parse_unit(unit or "")
         given = Value(value, unit, "", 0, 0)
-        if isinstance(value, float) and of_unit.scale != 1:  # a figure of no unit is none of thousands
+        # In units of one, so that a quoted figure whose unit is unknown is not taken as one in thousands
+        if isinstance(value, float) and of_unit.scale != 1:
             given = Value(value * of_unit.scale, of_unit._replace(scale=1.0).text, "", 0, 0)
-        if any(same(one._replace(words=""), given, column.type) for one in self._values[key]):
+        stated = [one._replace(words="") for one in self._values[key]]
+        if of_unit.currency and not of_unit.name:  # "EUR 4,200 per month" is an amount in EUR
+            units = [parse_unit(one.unit or "") for one in stated]
+            stated += [
+                one._replace(unit=unit._replace(name="").text)
+                for one, unit in zip(stated, units, strict=True)
+                if per_periods(unit.name)
+            ]
+        if any(same(one, given, column.type) for one in stated):
             return True
         letter = _LENGTHS.get(of_unit.name)  # "one year" is a period, but "one" is no number
         return letter is not None and isinstance(value, float) and self.state(_DURATION, f"P{value:.15g}{letter}", None)
@@ -214,14 +250,22 @@ class Quotes:
         if of_unit.currency and not _may_be_in(of_unit.currency, passage):
             return []
         scales = declared_scales(quote) or self._scales or (_page_scales(passage) if of_unit.currency else ())
+        is_open = "\t" not in quote and not (declared_scales(quote) or self._scales)
         readings = [frozenset({scale}) for scale in scales]
-        if of_unit.currency is None or of_unit.name or not readings:
+        if of_unit.currency is None or of_unit.name or is_open or not readings:
             # What a page declares does not hold for counts and amounts per share: "in millions, except per share data"
             readings.append(frozenset())
         said = quote if "\t" in quote else " ".join(quote.split())
-        if of_unit.currency and of_unit.name and of_unit.name in self.text.casefold():  # the head may say "per share"
+        if of_unit.currency and of_unit.name and self._are_per(of_unit.name):
             said = f"{said}\n{of_unit.name}"
-        return [one for scales in readings for one in values_in(said, kind, unit=unit, scales=scales)]
+        read = [values_in(said, kind, unit=unit, scales=scales, language=self._language) for scales in readings]
+        if is_open:  # Whether the scale of a page's tables is that of its prose, too, nobody can tell
+            return [one for one in read[0] if all(one in others for others in read)]
+        return [one for values in read for one in values]
+
+    def _are_per(self, name: str) -> bool:
+        """Return whether amounts are per something: a head may say "per share", or words "the monthly rent"."""
+        return name in self.text.casefold() or per_periods(self.text) == {name}
 
 
 _page_scales = functools.lru_cache(maxsize=64)(declared_scales)
@@ -232,7 +276,8 @@ def _may_be_in(currency: str, page: str) -> bool:
     """Return whether figures of a page may be in a currency: it names that one, or none."""
     named = currencies(page)
     is_dollar = "$" in named and currency in DOLLARS
-    return not named or is_dollar or currency in page or currency in map(iso_code, named)
+    is_named = currency in map(iso_code, named) or re.search(rf"\b{currency}\b", page)
+    return not named or is_dollar or bool(is_named)
 
 
 def _is_day(value: str, stated: Value) -> bool:
@@ -253,54 +298,62 @@ def _to_citation(citation: types.Citation, quote: str) -> types.CellCitation:
     )
 
 
-def _value(field: types.FieldDefinition, reply: ReplyValue) -> tuple[types.FieldValue, str | None]:
+def _value(
+    field: types.FieldDefinition, reply: ReplyValue, language: str | None
+) -> tuple[types.FieldValue, str | None]:
     if field.type != "records":
-        return _scalar(field, reply.value, reply.unit)
+        return _scalar(field, reply.value, reply.unit, language)
     columns = {column.name.casefold(): column for column in field.columns}
-    records = [_record(columns, record) for record in reply.records]
+    records = [_record(columns, record, language) for record in reply.records]
     read = tuple(record for record in records if record)
     if not read:
         raise ValueError("The list has no value of any of its columns.")
     return read, None
 
 
-def _record(columns: Mapping[str, types.FieldColumn], cells: Iterable[ReplyCell]) -> types.Record:
+def _record(columns: Mapping[str, types.FieldColumn], cells: Iterable[ReplyCell], language: str | None) -> types.Record:
     """Return the cells of a record that can be read as their columns say, in their units."""
     record: dict[str, types.Scalar] = {}
     for cell in cells:
         column = columns.get(cell.column.strip().casefold())
-        if column is not None and cell.value.strip():
+        if column is not None and not _is_none(cell.value):
             with contextlib.suppress(ValueError):
-                value, unit = _scalar(column, cell.value, "")
+                value, unit = _scalar(column, cell.value, "", language)
                 if column.unit in (None, unit):
                     record[column.name] = value
     return record
 
 
-def _scalar(column: Column, raw: str, unit: str) -> tuple[types.Scalar, str | None]:
+def _scalar(column: Column, raw: str, unit: str, language: str | None) -> tuple[types.Scalar, str | None]:
     """Return a value and its unit: the one asked for, unless the value is in another currency or measure.
 
     A figure is in the unit stated beside it, else in that of its own text, else in the one asked for.
     """
-    if raw.strip().casefold() in NO_VALUE:
+    if _is_none(raw):
         raise ValueError("There is no value.")
     if column.type == "period":
-        return normalised(raw, column.type), column.unit or _own_unit(raw, column.type)
+        return normalised(raw, column.type, language=language), column.unit or _own_unit(raw, column.type)
     if column.type not in ("number", "money"):
         text = column.unit or parse_unit(unit).text
-        return normalised(raw, column.type, text, column.choices), text
+        return normalised(raw, column.type, text, column.choices, language=language), text
     asked, stated = parse_unit(column.unit or ""), parse_unit(unit)
     if stated == Unit() and not is_bare(raw):
         own = parse_unit(_own_unit(raw, column.type) or "")
         stated = own._replace(currency=own.currency or asked.currency, name=own.name or asked.name)
     elif stated == Unit():
         stated = asked
-    value = normalised(raw, column.type, stated.text)
+    value = normalised(raw, column.type, stated.text, language=language)
     ratio = TIME_RATIOS.get((stated.name, asked.name), 1.0)
-    is_other = stated.is_measure and asked.is_measure and stated.name != asked.name and ratio == 1.0
+    is_other = stated.name != asked.name and (
+        (stated.is_measure and asked.is_measure and ratio == 1.0) or (stated.is_per and asked.is_per)
+    )
     if column.unit is None or is_other or (stated.currency and asked.currency and stated.currency != asked.currency):
         return value, stated.text
     return value * ratio * stated.scale / asked.scale if isinstance(value, float) else value, column.unit
+
+
+def _is_none(raw: str) -> bool:
+    return raw.strip().casefold() in NO_VALUE
 
 
 def _own_unit(text: str, kind: types.FieldType) -> str | None:
@@ -308,24 +361,21 @@ def _own_unit(text: str, kind: types.FieldType) -> str | None:
     return next((one.unit for one in values_in(text, kind, scales=frozenset())), None)
 
 
-def same_words(words: str, quote: str) -> bool:
-    """Return whether a quote has the words of a value next to each other."""
-    return _is_among(_plain(words), _plain(quote))
-
-
 def _is_among(words: str, text: str) -> bool:
     """Return whether a text has words as whole ones, but for the marks of notes behind them: "Smith1"."""
-    start = text.find(words)
+    start = text.find(words) if words else -1
     while start >= 0:
-        around = text[start - 1 : start] + words[:1], words[-1:] + text[start + len(words) : start + len(words) + 1]
-        if not any(len(pair) == 2 and (pair.isalpha() or pair.isdigit()) for pair in around):
+        end = start + len(words)
+        around = text[max(0, start - 1) : start + 1], text[end - 1 : end + 1]
+        if not any(len(pair) == 2 and (pair.isalpha() or _IN_FIGURE.fullmatch(pair)) for pair in around):
             return True
         start = text.find(words, start + 1)
     return False
 
 
 def _plain(text: str) -> str:
-    return " ".join("".join(char if char.isalnum() else " " for char in one_line(text).casefold()).split())
+    """Return the words of a text, and its figures with their signs and separators."""
+    return " ".join(_BETWEEN_WORDS.sub(" ", _MINUS.sub("-", one_line(text).casefold())).split())
 
 
 def pages_of(hits: Iterable[types.Hit]) -> tuple[int, ...]:
@@ -333,8 +383,12 @@ def pages_of(hits: Iterable[types.Hit]) -> tuple[int, ...]:
     return tuple(sorted({line.page_number for hit in hits for line in hit.passage.lines}))
 
 
-def corrected_value(field: types.FieldDefinition, given: types.CellValue) -> types.CellValue:
+def corrected_value(
+    field: types.FieldDefinition, given: types.CellValue, language: str | None = None
+) -> types.CellValue:
     """Return a person's correction, normalised as the field says, from its value or else from its words.
+
+    `language` is the code of the document's, by which figures and days are read that do not show how.
 
     Raises:
         errors.ValidationError: it is not of the field's type.
@@ -342,11 +396,12 @@ def corrected_value(field: types.FieldDefinition, given: types.CellValue) -> typ
     if isinstance(given.value, tuple) != (field.type == "records"):
         raise errors.ValidationError(N_("The value does not fit the field: a list of records has records."))
     if isinstance(given.value, tuple):
-        return given_records(field, given)
+        return given_records(field, given, language)
     raw = given.value if given.value is not None else given.words
     unit = given.unit or field.unit
     try:
-        value = normalised(raw, field.type, unit, field.choices, is_whole=given.value is not None)
+        is_whole = given.value is not None
+        value = normalised(raw, field.type, unit, field.choices, language=language, is_whole=is_whole)
     except ValueError as error:
         raise errors.ValidationError(N_("The value does not fit the field: {_problem}"), _problem=str(error)) from error
     if unit is None and field.type in ("number", "money", "period"):
@@ -354,7 +409,7 @@ def corrected_value(field: types.FieldDefinition, given: types.CellValue) -> typ
     return types.CellValue(value=value, unit=unit, words=given.words or str(raw), citations=given.citations)
 
 
-def given_records(field: types.FieldDefinition, given: types.CellValue) -> types.CellValue:
+def given_records(field: types.FieldDefinition, given: types.CellValue, language: str | None) -> types.CellValue:
     """Return corrected records, each cell normalised as its column says. Raises ValidationError."""
     columns = {column.name: column for column in field.columns}
     records = []
@@ -363,7 +418,12 @@ def given_records(field: types.FieldDefinition, given: types.CellValue) -> types
             records.append(
                 {
                     name: normalised(
-                        value, columns[name].type, columns[name].unit, columns[name].choices, is_whole=True
+                        value,
+                        columns[name].type,
+                        columns[name].unit,
+                        columns[name].choices,
+                        language=language,
+                        is_whole=True,
                     )
                     for name, value in record.items()
                     if value not in (None, "")

@@ -10,7 +10,7 @@ import pydantic
 from rag import prompts, types, vocabulary
 from rag.answering.extraction.key_facts import KeyFact
 from rag.answering.field_values.values import values_in
-from rag.answering.fields.checked_values import same_words
+from rag.answering.fields.checked_values import Quotes
 from rag.answering.passages.labelled_values import labelled_values
 from rag.answering.passages.statements import words_at
 from rag.answering.passages.table_text import declared_scales
@@ -156,7 +156,7 @@ def read_suggestions(reply: str, sources: Mapping[str, types.Hit]) -> list[types
         except pydantic.ValidationError:
             continue
         hit = sources.get(one.source.strip("[] "))
-        if hit is None or not one.words.strip() or not same_words(one.words, hit.passage.text):
+        if hit is None or not one.words.strip() or not Quotes([(hit.passage.text, "")]).have(one.words):
             continue
         suggested.setdefault(
             field.name.casefold(),
@@ -202,4 +202,4 @@ class _Suggestion(_SuggestedColumn):
 def _page(hit: types.Hit, words: str) -> int:
     """Return the page of the source's line that has the words, else its first."""
     lines = hit.passage.lines
-    return next((line.page_number for line in lines if same_words(words, line.text)), lines[0].page_number)
+    return next((line.page_number for line in lines if Quotes([(line.text, "")]).have(words)), lines[0].page_number)

@@ -122,8 +122,8 @@ class CompositeAnswers:
             documents, dict.fromkeys((question, unnamed)), counts_rows=counts_rows
         )
         self.uncounted = tables.refusal
-        is_open = not (answer or self.uncounted or self._stop())
-        if by_model and is_open and len(documents) == 1 and is_sheet(documents[0]):
+        is_only = by_model and len(documents) == 1 and is_sheet(documents[0])
+        if is_only and not (answer or self.uncounted or self._stop()):
             answer = tables.query(documents[0], question, self._request.generation)
         return single_answer(answer) if answer else None
 

@@ -12,7 +12,7 @@ from rag.answering.fields.document_units import DocumentUnits
 from rag.answering.fields.listed_records import read_records
 from rag.answering.fields.quoted_values import FoundFor, Tools, read_listed, read_quoted
 from rag.answering.fields.text_spans import has_form, likeness, spans
-from rag.answering.fields.value_candidates import Judges
+from rag.answering.fields.value_candidates import Judges, collect_values
 from rag.types import BlockKind, FieldColumn, FieldDefinition, FoundField
 from tests import sources
 
@@ -307,3 +307,26 @@ def test_a_party_is_found_by_what_it_is_called() -> None:
     ]
     asked = FieldDefinition(name="Seller", instruction="Who sells")
     assert read(asked, units(told)).value == "Norland Quarries Inc"
+
+
+def test_who_is_only_called_so_is_no_name() -> None:
+    document = units(["This agreement is made by Norland Quarries Inc. (“Seller”).", "The Seller pays."])
+    field = FieldDefinition(name="Party", instruction="Who sells")
+    found = collect_values(field, document, sources.response(*document.pages), (), TOOLS.judges)
+    words = {one.value.words for one in found}
+    assert "Norland Quarries Inc" in words
+    assert words.isdisjoint({"Seller", "The Seller"})
+
+
+def test_the_period_before_is_read_if_it_is_asked_for() -> None:
+    rows = "(in millions)\t2017\t2018\t2019\nNet sales\t100\t200\t300\nOperating income\t10\t20\t30"
+    document = units(["Statements of Income", (TABLE, rows)])
+    asked = "Net sales of the previous year"
+    field = FieldDefinition(name="Net sales", instruction=asked, type="money", unit="million USD")
+    assert read(field, document).value == 200.0
+
+
+def test_signatures_that_an_instruction_rules_out_are_not_read() -> None:
+    asked = "Who concludes the lease, without signatories"
+    assert records("Names", ("Name", "Title"), units(*CONTRACT), asked) == []
+    assert records("Names", ("Name", "Title"), units(*CONTRACT), "Signatories of the lease")

@@ -211,9 +211,7 @@ def _values(asked: AskedField, unit: FieldUnit) -> Iterator[tuple[Value, int | N
         defined = [defined_text(text, term) for term in defined_terms(text)]
         for span in dict.fromkeys([*spans(text), *filter(None, defined)]):
             words = text[slice(*span)]
-            if (
-                not asked.is_title and without_article(words) in asked.document.terms
-            ):  # "Tenant" is who somebody is called
+            if not asked.is_title and without_article(words) in asked.document.terms:  # "Tenant" is no name
                 continue
             is_whole = span.end - span.start > 0.9 * len(text)
             is_of_form = not asked.is_precise or _is_of_form(asked, words)

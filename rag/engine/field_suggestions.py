@@ -49,16 +49,10 @@ def suggest_fields(
             schema=REPLY_SCHEMA,
             is_usable=lambda text: read_suggestions(text, context.hits),
         )
-        pieces, written = [], writer.write(suggestion_messages(context.text, template))
         with request_key_errors(generation.auth):
-            while True:
-                try:
-                    pieces.append(next(written))
-                except StopIteration as end:
-                    usage = end.value.usage
-                    break
-        result = result.model_copy(update={"usage": usage})
-        if suggested := read_suggestions("".join(pieces), context.hits):
+            reply, ending = writer.write_whole(suggestion_messages(context.text, template))
+        result = result.model_copy(update={"usage": ending.usage})
+        if suggested := read_suggestions(reply, context.hits):
             return result.model_copy(update={"suggested": tuple(suggested), "model": llm.metadata.model_name})
     usual = [types.SuggestedField(field=field) for field in (template.fields if template else ())]
     names = {one.field.name.casefold() for one in usual}

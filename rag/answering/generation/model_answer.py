@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rag import errors, prompts, providers, types
+from rag.answering.text.json_replies import is_cut_off
 from rag.answering.text.markup import AnswerFilter, ProposedQuote
 from rag.answering.text.normalized_text import normalize
 from rag.answering.text.sentences import without_bullet
@@ -125,7 +126,7 @@ class Output(NamedTuple):
 class Writer:
     """A language model with a cache of its answers, which are JSON of the `schema` if it can be told one.
 
-    Only what `is_usable` is cached.
+    Only complete ones that are usable are cached, and JSON that was cut off at the limit, which shows it.
     """
 
     llm: "LLM"
@@ -136,7 +137,7 @@ class Writer:
     is_usable: Callable[[str], object] = bool
 
     def write(self, messages: "Sequence[ChatMessage]") -> Generator[str, None, Ending]:
-        """Yield the answer piece by piece, or at once from the cache; only complete answers are cached.
+        """Yield the answer piece by piece, or at once from the cache.
 
         Raises:
             errors.ProviderError: the model fails before its first word; after it, what was written is kept.
@@ -147,18 +148,34 @@ class Writer:
         known = self.memory.recall("answers", key) if self.memory else None
         if known is not None:
             yield known
-            return Ending()
+            return Ending(hint=self._limit if self.schema and is_cut_off(known) else None)
         if self.stop():
             return Ending(stopped=True)
         pieces: list[str] = []
         ending = yield from self._ask(messages, pieces)
         text = "".join(pieces)
-        if self.memory and ending.is_complete and self.is_usable(text):
+        is_kept = (
+            self.is_usable(text) if ending.is_complete else self.schema and not ending.stopped and is_cut_off(text)
+        )
+        if self.memory and is_kept:
             self.memory.keep("answers", key, text)
         usage = ending.usage
         if not usage.output_tokens:  # the vendor reports none: estimated with the embedded model's tokenizer
             usage = types.Usage(input_tokens=count_tokens(messages), output_tokens=providers.count_tokens(text))
         return ending._replace(usage=usage.model_copy(update={"cost_usd": providers.cost(self.llm, usage)}))
+
+    @property
+    def _limit(self) -> str:
+        return prompts.CUT_OFF.format(tokens=f"{self.generation.max_output_tokens:,}")
+
+    def write_whole(self, messages: "Sequence[ChatMessage]") -> tuple[str, Ending]:
+        """Return the whole answer, and how it ended. Raises as `write`."""
+        pieces, written = list[str](), self.write(messages)
+        while True:
+            try:
+                pieces.append(next(written))
+            except StopIteration as end:
+                return "".join(pieces), end.value
 
     def _ask(self, messages: "Sequence[ChatMessage]", pieces: list[str]) -> Generator[str, None, Ending]:
         with contextlib.closing(providers.complete_stream(self.llm, messages, self.schema)) as stream:
@@ -167,8 +184,7 @@ class Writer:
                     piece = next(stream)
                 except StopIteration as end:
                     finished = end.value or providers.StreamEnd()
-                    limit = prompts.CUT_OFF.format(tokens=f"{self.generation.max_output_tokens:,}")
-                    return Ending(finished.usage, hint=limit if finished.is_cut_off else None)
+                    return Ending(finished.usage, hint=self._limit if finished.is_cut_off else None)
                 except errors.ProviderError as error:
                     if not "".join(pieces).strip():
                         raise

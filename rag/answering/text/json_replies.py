@@ -1,6 +1,7 @@
 """Replies of language models in JSON: the schemas that vendors take, and reading what comes."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,23 +26,41 @@ def list_of(items: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "array", "items": items}
 
 
+_BEGIN = re.compile(r"\{|\[\s*+\{")
+_DECODER = json.JSONDecoder()
+
+
+def _read(reply: str) -> tuple[Any, bool]:
+    """Return the first object, or list of objects, in a reply, as far as it goes, and whether it is whole."""
+    begin = _BEGIN.search(reply)
+    if begin is None:
+        return None, False
+    try:
+        return _DECODER.raw_decode(reply, begin.start())[0], True
+    except (ValueError, RecursionError):
+        pass
+    try:
+        return pydantic_core.from_json(reply[begin.start() :], allow_partial=True), False
+    except ValueError:
+        return None, False
+
+
 def read_object(reply: str) -> dict[str, Any]:
     """Return the object in a reply, also between other words; an empty one if there is none."""
-    try:
-        read = json.loads(reply[reply.find("{") : reply.rfind("}") + 1])
-    except (ValueError, RecursionError):
-        return {}
-    return read if isinstance(read, dict) else {}
+    read, is_whole = _read(reply)
+    return read if is_whole and isinstance(read, dict) else {}
 
 
 def read_list(reply: str, name: str) -> list[Any]:
-    """Return the list of that name in the object of a reply, of one that was cut off its complete items; else []."""
-    read = read_object(reply).get(name)
-    if isinstance(read, list):
-        return read
-    try:
-        begun = pydantic_core.from_json(reply[reply.find("{") :], allow_partial=True)
-    except ValueError:
+    """Return the list of that name in a reply, or the list that it is, of one that was cut off its complete items."""
+    read, is_whole = _read(reply)
+    items = read.get(name) if isinstance(read, dict) else read
+    if not isinstance(items, list):
         return []
-    items = begun.get(name) if isinstance(begun, dict) else None
-    return items[:-1] if isinstance(items, list) else []
+    return items if is_whole else items[:-1]
+
+
+def is_cut_off(reply: str) -> bool:
+    """Return whether a reply ends within its object or list."""
+    read, is_whole = _read(reply)
+    return bool(read) and not is_whole

@@ -5,21 +5,19 @@ best sentences of its cited passages; facts stay a veto. A language model reads 
 """
 
 import contextlib
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 import pydantic
-import pydantic_core
 
 from rag import errors, prompts, providers, types
-from rag.answering.text.json_replies import INTEGER, TEXT, closed_object, list_of
+from rag.answering.text.json_replies import INTEGER, TEXT, closed_object, list_of, read_list
 from rag.answering.text.markup import ProposedQuote
 from rag.answering.verification.open_claims import OpenClaim, SourceSentence
 from rag.retrieval import Completions
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
-    from llama_index.core.llms import LLM
+    from llama_index.core.llms import LLM, ChatMessage
 
     from rag.providers import EntailmentModel
 
@@ -126,15 +124,14 @@ class EntailmentJudge:
         return tuple(sentence for sentence in claim.sentences if sentence in nearest)
 
 
-_LIST = re.compile(r"\[\s*\{")
-
-
 class _Words(pydantic.BaseModel):
     source: str = ""
     text: str
 
 
-class _Reply(pydantic.BaseModel):
+class RepliedVerdict(pydantic.BaseModel):
+    """What a language model says of a claim, which it names by its number from 1."""
+
     claim: int
     verdict: Literal["supported", "partly", "contradicted", "not_stated"]
     words: list[_Words] = []
@@ -180,7 +177,7 @@ class LanguageModelJudge:
                 verdicts[i] = other
         return verdicts
 
-    def _verdict(self, claim: OpenClaim, reply: _Reply | None) -> MeaningVerdict | None:
+    def _verdict(self, claim: OpenClaim, reply: RepliedVerdict | None) -> MeaningVerdict | None:
         if reply is None:
             return None
         support = types.Support(reply.verdict)
@@ -190,34 +187,44 @@ class LanguageModelJudge:
         words = tuple(ProposedQuote(quote.source.strip("[]") or None, quote.text, 0) for quote in reply.words)
         return MeaningVerdict(support, self._name, missing=missing, words=words)
 
-    def _replies(self, claims: Sequence[OpenClaim], prompted: Prompted) -> dict[int, _Reply]:
+    def _replies(self, claims: Sequence[OpenClaim], prompted: Prompted) -> dict[int, RepliedVerdict]:
         """Return the model's verdicts by the number of their claim; none if it fails or replies with something else."""
         texts = [" ".join(claim.wording.split()) for claim in claims]
         room = sources_room(self._completions.llm, prompted.question, texts)
-        replies: dict[int, _Reply] = {}
+        replies: dict[int, RepliedVerdict] = {}
         with contextlib.suppress(errors.ProviderError):  # the answer stands without it
             for batch in judged_together([claim.citation_ids for claim in claims], prompted.sources, room):
                 asked = self._ask(prompted.question, batch.sources, [texts[index] for index in batch.claims])
                 replies |= {index + 1: asked[n] for n, index in enumerate(batch.claims, start=1) if n in asked}
         return replies
 
-    def _ask(self, question: str, sources: Iterable[str], claims: Iterable[str]) -> dict[int, _Reply]:
-        text = self._completions.complete("verdicts", judge_prompt(question, sources, claims), VERDICTS_SCHEMA)
-        replies: dict[int, _Reply] = {}
-        with contextlib.suppress(ValueError):  # no list
-            start, end = _LIST.search(text), text.rindex("]") + 1
-            read = pydantic_core.from_json(text[start.start() : end] if start else "", allow_partial=True)
-            for row in read if isinstance(read, list) else []:
-                with contextlib.suppress(pydantic.ValidationError):  # the last one may be cut off
-                    reply = _Reply.model_validate(row)
-                    replies[reply.claim] = reply
-        return replies
+    def _ask(self, question: str, sources: Iterable[str], claims: Iterable[str]) -> dict[int, RepliedVerdict]:
+        prompt = judge_prompt(question, sources, claims)
+        return read_verdicts(self._completions.complete("verdicts", prompt, VERDICTS_SCHEMA))
+
+
+def read_verdicts(reply: str) -> dict[int, RepliedVerdict]:
+    """Return the verdicts of a reply by the number of their claim, of one that was cut off its complete ones."""
+    replies: dict[int, RepliedVerdict] = {}
+    for row in read_list(reply, "verdicts"):
+        with contextlib.suppress(pydantic.ValidationError):
+            verdict = RepliedVerdict.model_validate(row)
+            replies[verdict.claim] = verdict
+    return replies
 
 
 def judge_prompt(question: str, sources: Iterable[str], claims: Iterable[str]) -> str:
     """Return the prompt for the verdicts on claims, which are numbered from 1."""
     numbered = [prompts.JUDGE_CLAIM.format(number=number, text=text) for number, text in enumerate(claims, start=1)]
     return prompts.JUDGE.format(sources="\n".join(sources), question=question, claims="\n".join(numbered))
+
+
+def judge_messages(question: str, sources: Iterable[str], claims: Iterable[str]) -> "list[ChatMessage]":
+    """Return `judge_prompt` as the message of a user."""
+    import llama_index.core
+    from llama_index.core.llms import ChatMessage, MessageRole
+
+    return [ChatMessage(role=MessageRole.USER, content=judge_prompt(question, sources, claims))]
 
 
 def sources_room(llm: "LLM", question: str, claims: Iterable[str] = ()) -> int:

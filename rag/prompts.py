@@ -300,6 +300,11 @@ Fields:
 {fields}
 """
 
+FIELDS_JUDGED = "Which values do these fields of a table have for the document that the sources are from?"
+"""The question of `JUDGE` for values of fields."""
+
+FIELD_CLAIM = "The field “{field}” ({choices}) has the value “{value}”."
+
 SUGGEST_FIELDS_SYSTEM = """\
 You set up a table for an analyst who has many documents like the one below. Its columns are fields: facts that each \
 of these documents states, each with a value of its own.

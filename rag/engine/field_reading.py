@@ -1,21 +1,22 @@
 """Read fields from one document: with a language model in few requests, without one the likeliest values it states."""
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from rag import errors, providers, retrieval, types, vocabulary
+from rag import errors, prompts, providers, retrieval, types, vocabulary
 from rag.answering.extraction import answer_fit
 from rag.answering.fields.answered_question import is_question, read_answered
 from rag.answering.fields.asked_field import query_of
-from rag.answering.fields.checked_values import check_fields, joined_records, pages_of
+from rag.answering.fields.checked_values import Claim, check_fields, joined_records, pages_of
 from rag.answering.fields.document_units import DocumentUnits
 from rag.answering.fields.model_reply import MAX_FIELDS, OUTPUT_TOKENS, REPLY_SCHEMA, field_messages, read_reply
 from rag.answering.fields.quoted_values import FoundFor, Tools, read_listed, read_quoted
 from rag.answering.fields.value_candidates import Judges
 from rag.answering.generation.context import build_context, hit_tokens
-from rag.answering.generation.model_answer import Ending, Writer
+from rag.answering.generation.model_answer import Writer
 from rag.answering.verification.grounding import Grounder
+from rag.answering.verification.judges import VERDICTS_SCHEMA, judge_messages, read_verdicts
 from rag.engine.library.pages import Pages
 from rag.engine.questions.questions import Questions
 from rag.engine.questions.search import Search, page_hits
@@ -25,7 +26,7 @@ from rag.ingestion.language_detection import language_code
 from rag.messages import N_
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
-    from llama_index.core.llms import LLM
+    from llama_index.core.llms import LLM, ChatMessage
 
 PASSAGES = 12
 """Passages that are searched for each field."""
@@ -38,6 +39,7 @@ MAX_SPLITS = 3
 
 UNREADABLE_REPLY = N_("{model} gave no reply that can be read as values. Fill again, or choose another model.")
 
+_T = TypeVar("_T")
 Read = Iterator[tuple[types.FieldDefinition, types.FoundField]]
 Reply = tuple[list[types.FoundField | None], str | None]
 """What a reply says of each field, None where it says nothing, and the hint if it was cut off."""
@@ -103,8 +105,7 @@ class FieldReader:
         language = language_code(document.language)
 
         def ask(asked: Sequence[types.FieldDefinition], read: Sequence[types.Hit]) -> Reply:
-            pause()
-            return self._ask(llm, asked, read, language)
+            return self._ask(llm, asked, read, language, pause)
 
         found = [types.FoundField(state="not_stated", model=self.model) for _ in fields]
         read_pages = set[int]()
@@ -169,33 +170,46 @@ class FieldReader:
         return [(one or failed).model_copy(update={"model": self.model}) for one in found]
 
     def _ask(
-        self, llm: "LLM", fields: Sequence[types.FieldDefinition], pages: Sequence[types.Hit], language: str | None
+        self,
+        llm: "LLM",
+        fields: Sequence[types.FieldDefinition],
+        pages: Sequence[types.Hit],
+        language: str | None,
+        pause: Callable[[], None],
     ) -> Reply:
-        """Ask for fields of pages, and check what is replied."""
+        """Ask for fields of pages, and check what is replied; what quotes mean is judged by a second request."""
         context = build_context(pages, budget_tokens=None)
-        writer = Writer(
-            llm,
-            self._generation,
-            self._workspace.store.caches,
-            schema=REPLY_SCHEMA,
-            is_usable=lambda text: read_reply(text, len(fields)),
-        )
-        pieces: list[str] = []
-        written = writer.write(field_messages(fields, context.text))
-        while True:
-            try:
-                pieces.append(next(written))
-            except StopIteration as end:
-                ending: Ending = end.value
-                break
+        messages = field_messages(fields, context.text)
+        replies, hint = self._complete(llm, messages, REPLY_SCHEMA, lambda text: read_reply(text, len(fields)), pause)
+
+        def judge(claims: Sequence[Claim]) -> list[bool]:
+            cited = frozenset[str]().union(*(claim.source_ids for claim in claims))
+            sources = [text for source_id, text in context.texts.items() if source_id in cited]
+            messages = judge_messages(prompts.FIELDS_JUDGED, sources, [claim.text for claim in claims])
+            verdicts, _ = self._complete(llm, messages, VERDICTS_SCHEMA, read_verdicts, pause)
+            told = [verdicts.get(number) for number in range(1, len(claims) + 1)]
+            return [verdict is not None and verdict.verdict == "supported" for verdict in told]
+
+        grounder = Grounder(context.hits, locate=Pages(self._workspace).locate)
+        found = check_fields(fields, replies, context.hits, grounder, judge, language=language)
+        return [found.get(number) for number in range(1, len(fields) + 1)], hint
+
+    def _complete(
+        self,
+        llm: "LLM",
+        messages: "Sequence[ChatMessage]",
+        schema: Mapping[str, Any],
+        read: Callable[[str], _T],
+        pause: Callable[[], None],
+    ) -> tuple[_T, str | None]:
+        """Return what is read in a reply, which is cached if that is anything, and the hint if it was cut off."""
+        pause()
+        writer = Writer(llm, self._generation, self._workspace.store.caches, schema=schema, is_usable=read)
+        reply, ending = writer.write_whole(messages)
         self._add(ending.usage)
         if ending.stopped:  # it broke off; a job tries again later
             raise errors.ProviderError(ending.hint or "", details={"provider": self.model})
-        reply = read_reply("".join(pieces), len(fields))
-        grounder = Grounder(context.hits, locate=Pages(self._workspace).locate)
-        prover = self._workspace.models.entailment_model
-        found = check_fields(fields, reply, context.hits, grounder, prover, language=language)
-        return [found.get(number) for number in range(1, len(fields) + 1)], ending.hint
+        return read(reply), ending.hint
 
     def _add(self, usage: types.Usage) -> None:
         total = self.usage

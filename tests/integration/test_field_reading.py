@@ -31,9 +31,13 @@ FIELDS = [SHIPS, RENT, PRICE]
 
 @dataclass
 class Model:
-    """Replies for fields by their names, each with the quotes given; what it is not told of it does not find."""
+    """Replies for fields by their names, each with the quotes given; what it is not told of it does not find.
+
+    Of values that it is asked to judge, those that are `denied` are not supported.
+    """
 
     values: dict[str, Mapping[str, object]] = field(default_factory=dict)
+    denied: set[str] = field(default_factory=set)
     prompts: list[str] = field(default_factory=list)
     raw: str | Refusal | None = None
 
@@ -41,6 +45,11 @@ class Model:
         self.prompts.append(prompt)
         if self.raw is not None:
             return self.raw
+        if claims := re.findall(r"^\((\d+)\) The field “(.+?)” .*? “(.+)”\.$", prompt, re.MULTILINE):
+            verdicts = [
+                (int(number), "contradicted" if value in self.denied else "supported") for number, _, value in claims
+            ]
+            return json.dumps({"verdicts": [{"claim": number, "verdict": told} for number, told in verdicts]})
         names = re.findall(r"^(\d+)\. (.+?) \(", prompt.rpartition("Fields:\n")[2], re.MULTILINE)
         rows = [{"field": int(number), **self._value(name, prompt)} for number, name in names]
         return json.dumps({"fields": rows})
@@ -186,6 +195,24 @@ def test_the_words_of_the_document_are_data(desk: Desk) -> None:
     assert "[S9] [Source: x]" not in prompt
 
 
+def test_what_quotes_mean_is_judged_in_one_more_request_by_the_pages_that_they_are_on(desk: Desk) -> None:
+    paid = {"name": "Free of charge", "instruction": "Is the pier free of charge?", "type": "yes_no"}
+    ruler = {"name": "Head", "type": "choice", "choices": ["Treasurer", "Chief executive"]}
+    desk.model.values["Free of charge"] = {"value": "no", "words": "rent of the pier", "quotes": [PAGES[2]]}
+    desk.model.values["Head"] = {"value": "Treasurer", "words": "chief executive", "quotes": [PAGES[1][:31]]}
+    desk.model.denied = {"Treasurer"}
+    found = desk.fill([SHIPS, paid, ruler])
+    verdicts = [cell_of(found, name).cell.verdict for name in ("Ships", "Free of charge", "Head")]
+    assert verdicts == ["quoted", "quoted", "not_verified"]
+    assert [cell_of(found, name).needs_review for name in ("Free of charge", "Head")] == [False, True]
+    _, judged = desk.model.prompts
+    assert [page in judged for page in PAGES] == [False, True, True]
+    assert "Ships" not in judged
+    assert found.job is not None
+    assert found.job.result is not None
+    assert found.job.result["usage"]["inputTokens"] == 22, "both requests"
+
+
 def test_a_conflict_has_all_values_with_their_places(desk: Desk) -> None:
     two = add(desk.engine, "two.pdf", [PAGES[0], "The log of the port counts 4,800 ships in 2019."])
     other = {"value": "4800", "words": "4,800", "quotes": ["counts 4,800 ships in 2019"]}
@@ -254,6 +281,8 @@ def test_what_a_cut_off_reply_leaves_open_is_read_in_parts_and_a_list_page_by_pa
     assert cells[1].value == tuple({"name": f"Owner {n}"} for n in range(1, 5))
     assert {citation.page_number for citation in cells[1].citations} == {1, 3}
     assert len(desk.model.prompts) == 5, "all fields, the list alone, its two halves, and the field behind it"
+    assert desk.engine.matrices.extract({"documentIds": [document_id], "fields": [SHIPS, owners, RENT]}).rows
+    assert len(desk.model.prompts) == 5, "replies that were cut off are kept, too"
 
 
 def killed_at(patch: pytest.MonkeyPatch, number: int) -> None:

@@ -3,9 +3,10 @@
 import contextlib
 import functools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
-from rag import errors, types
+from rag import errors, prompts, types
 from rag.answering.field_values import (
     TIME_RATIOS,
     Unit,
@@ -18,10 +19,9 @@ from rag.answering.field_values import (
     values_in,
 )
 from rag.answering.fields.agreement import same_value
-from rag.answering.fields.asked_field import claim, query_of
+from rag.answering.fields.asked_field import query_of
 from rag.answering.fields.confidence import FIGURES, Evidence, confidence
 from rag.answering.fields.model_reply import ReplyCell, ReplyField, ReplyQuote, ReplyValue
-from rag.answering.fields.value_candidates import Prover
 from rag.answering.passages.table_text import declared_scales
 from rag.answering.text.measurement_units import DOLLARS, currencies, iso_code
 from rag.answering.text.sentences import one_line
@@ -37,10 +37,25 @@ _DURATION = types.FieldColumn(name="Duration", type="period")
 _MINUS = re.compile(r"(?<![^\W_])[−–](?=\d)")
 _BETWEEN_WORDS = re.compile(r"(?!(?<=\d)[.,]\d|(?<![^\W_])-\d)[\W_]")
 _IN_FIGURE = re.compile(r"[\d.,-]\d|\d[.,]")
-DENIED = 1.75
-"""How many times likelier quotes entail the opposite, or another choice, than a value that they do not prove."""
-UNPROVED_CHOICE = 0.05
-"""Choices that quotes entail less are not proved: of 31 that are right none, of other quotes about half."""
+
+
+class Claim(NamedTuple):
+    """That a field has a value, and the sources of its quotes, by id."""
+
+    text: str
+    source_ids: frozenset[str]
+
+
+Judge = Callable[[Sequence[Claim]], Sequence[bool]]
+"""Tell for each claim whether its sources state it."""
+
+
+class _Checked(NamedTuple):
+    """A value, whether its quotes state it, and what is left to a judge: whether they mean yes, no or a choice."""
+
+    value: types.CellValue
+    verdict: types.Support
+    claim: Claim | None = None
 
 
 def check_fields(
@@ -48,49 +63,70 @@ def check_fields(
     replies: Mapping[int, ReplyField],
     sources: Mapping[str, types.Hit],
     grounder: Grounder,
-    prover: Prover,
+    judge: Judge,
     *,
     language: str | None = None,
 ) -> dict[int, types.FoundField]:
     """Return each field that the model answered, by number from 1, with located quotes, verdict and confidence.
 
     `sources` are what it was given, by id, `language` the code of the document's, by which figures and days are read
-    that do not show how. A value that cannot be read as the field's type is a failed field, with the
-    reason. Another value that its quotes do not state is no conflict, but leaves the first one in doubt.
+    that do not show how. Facts are compared; `judge` is asked once, for all fields, whether quotes mean yes, no or a
+    choice. A value that cannot be read as the field's type is a failed field, with the reason. Another value that its
+    quotes do not state is no conflict, but leaves the first one in doubt.
     """
     pages = pages_of(sources.values())
     found: dict[int, types.FoundField] = {}
+    values: dict[int, list[_Checked]] = {}
     for number, reply in replies.items():
         field = fields[number - 1]
-        told = reply.confidence / 100
         if reply.state == "not_stated":
             gives_none = _is_none(reply.value) and not any(quote.text.strip() for quote in reply.quotes)
             gives_none &= all(_is_none(cell.value) for record in reply.records for cell in record)
-            sure = confidence(Evidence(field.type, "not_stated", told, is_proved=gives_none))
+            sure = confidence(Evidence(field.type, "not_stated", reply.confidence / 100, is_proved=gives_none))
             found[number] = types.FoundField(state="not_stated", confidence=sure, pages_read=pages)
             continue
         try:
-            checked = [_check(field, reply, sources, grounder, prover, language=language)]
+            values[number] = [_check(field, reply, sources, grounder, language=language)]
         except ValueError as error:
             found[number] = types.FoundField(state="failed", words=reply.words, reason=str(error), pages_read=pages)
             continue
         for other in reply.others:
             with contextlib.suppress(ValueError):
-                checked.append(_check(field, other, sources, grounder, prover, language=language))
-        (value, verdict), *others = checked
-        proved = [other for other, support in others if support.is_proved]
-        alternatives = tuple(other for other in proved if not same_value(other, value, field.type))
-        told_others = max(len(reply.others), reply.state == "conflict")
-        is_proved = verdict.is_proved and len(proved) == told_others
-        found[number] = types.FoundField(
-            **dict(value),
-            state="conflict" if alternatives else "found",
-            alternatives=alternatives,
-            verdict=verdict,
-            confidence=confidence(Evidence(field.type, "found", told, is_proved=is_proved)),
-            pages_read=pages,
-        )
+                values[number].append(_check(field, other, sources, grounder, language=language))
+    for number, checked in _judged(values, judge).items():
+        found[number] = _found(fields[number - 1], replies[number], checked, pages)
     return found
+
+
+def _judged(values: Mapping[int, Sequence[_Checked]], judge: Judge) -> dict[int, list[_Checked]]:
+    """Return values with the verdicts of the judge."""
+    claims = [one.claim for checked in values.values() for one in checked if one.claim]
+    verdicts = iter(judge(claims) if claims else ())
+    return {
+        number: [
+            one if one.claim is None or next(verdicts) else one._replace(verdict=types.Support.NOT_VERIFIED)
+            for one in checked
+        ]
+        for number, checked in values.items()
+    }
+
+
+def _found(
+    field: types.FieldDefinition, reply: ReplyField, checked: Sequence[_Checked], pages: tuple[int, ...]
+) -> types.FoundField:
+    first, *others = checked
+    proved = [other.value for other in others if other.verdict.is_proved]
+    alternatives = tuple(other for other in proved if not same_value(other, first.value, field.type))
+    told_others = max(len(reply.others), reply.state == "conflict")
+    is_proved = first.verdict.is_proved and len(proved) == told_others
+    return types.FoundField(
+        **dict(first.value),
+        state="conflict" if alternatives else "found",
+        alternatives=alternatives,
+        verdict=first.verdict,
+        confidence=confidence(Evidence(field.type, "found", reply.confidence / 100, is_proved=is_proved)),
+        pages_read=pages,
+    )
 
 
 def joined_records(parts: Sequence[types.FoundField]) -> types.FoundField:
@@ -125,10 +161,9 @@ def _check(
     reply: ReplyValue,
     sources: Mapping[str, types.Hit],
     grounder: Grounder,
-    prover: Prover,
     *,
     language: str | None,
-) -> tuple[types.CellValue, types.Support]:
+) -> _Checked:
     """Return a value with its located quotes, and whether they state it.
 
     Raises ValueError if it cannot be read as the field's type.
@@ -141,17 +176,24 @@ def _check(
         cited = dict.fromkeys(quote.source for quote in reply.quotes)
         located += _located([ReplyQuote(source=name, text=reply.words) for name in cited], sources, grounder)
         quotes = Quotes([(citation.quote, passage) for citation, passage in located], language)
-    if not located:
-        verdict = types.Support.UNCITED
-    elif _is_stated(field, value, unit, reply, quotes) and _is_meant(field, value, quotes, prover):
-        verdict = types.Support.QUOTED
-    else:
-        verdict = types.Support.NOT_VERIFIED
+    is_stated = bool(located) and _is_stated(field, value, unit, reply, quotes)
+    verdict = types.Support.QUOTED if is_stated else types.Support.NOT_VERIFIED
     words = reply.words or reply.value
-    if field.type in FIGURES and verdict.is_proved and not quotes.have(words):
+    if field.type in FIGURES and is_stated and not quotes.have(words):
         words = ""  # those of the quotes say it
     citations = tuple(dict.fromkeys(citation for citation, _ in located))
-    return types.CellValue(value=value, unit=unit, words=words, citations=citations), verdict
+    claim = None
+    if is_stated and field.type in ("yes_no", "choice"):
+        said = ("yes" if value else "no") if isinstance(value, bool) else value
+        text = prompts.FIELD_CLAIM.format(
+            field=query_of(field), choices=" / ".join(field.choices or ("yes", "no")), value=said
+        )
+        claim = Claim(text, frozenset(quote.source for quote in reply.quotes).intersection(sources))
+    return _Checked(
+        types.CellValue(value=value, unit=unit, words=words, citations=citations),
+        verdict if located else types.Support.UNCITED,
+        claim,
+    )
 
 
 def _located(
@@ -172,7 +214,7 @@ def _is_stated(
     """Return whether quotes state a value: of each record all figures and the first column that has words.
 
     A list is not stated if a cell that was given for it could not be read. That quotes mean yes, no or a choice is not
-    asked here, only whether they have the words that are to say so.
+    asked here, only whether they have the words that are to say so, and those of yes or no are about the field.
     """
     if isinstance(value, tuple):
         names = {column.name.casefold() for column in field.columns}
@@ -185,22 +227,9 @@ def _is_stated(
         return all(row and all(quotes.state(column, cell, column.unit) for column, cell in row) for row in rows)
     if field.type in FIGURES:
         return quotes.state(field, value, unit)
-    return quotes.have(reply.words) and (field.type in ("yes_no", "choice") or quotes.have(str(value)))
-
-
-def _is_meant(field: types.FieldDefinition, value: types.FieldValue, quotes: "Quotes", prover: Prover) -> bool:
-    """Return whether quotes may mean yes, no or a choice: they are about it, and mean no other value much more."""
-    if field.type not in ("yes_no", "choice"):
-        return True
-    values = field.choices if field.type == "choice" else (True, False)
-    pairs = [(quotes.text, claim(field, Value(one, None, "", 0, 0))) for one in values]
-    proofs = dict[types.FieldValue, float](zip(values, prover.probabilities(pairs), strict=True))
-    if max(proofs.values()) > DENIED * proofs[value]:
+    if field.type == "yes_no" and {*content_words(query_of(field))}.isdisjoint(content_words(quotes.text)):
         return False
-    if field.type == "choice":
-        return proofs[value] >= UNPROVED_CHOICE
-    # Any text entails such a claim or its opposite to some degree
-    return not {*content_words(query_of(field))}.isdisjoint(content_words(quotes.text))
+    return quotes.have(reply.words) and (field.type in ("yes_no", "choice") or quotes.have(str(value)))
 
 
 class Quotes:

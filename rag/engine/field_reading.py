@@ -59,9 +59,14 @@ class FieldReader:
         llm = workspace.models.language_model(self._generation)
         # A small model cannot keep to the form of the reply: fields are read as without one.
         self._llm = None if llm is None or providers.is_small(llm) else llm
-        self.usage = types.Usage()
+        self._spent: list[types.Usage] = []
         self.has_model = self._llm is not None
         self.model = llm.metadata.model_name if llm else ""
+
+    @property
+    def usage(self) -> types.Usage:
+        """What all requests used so far."""
+        return types.total_usage(self._spent)
 
     def read(
         self, document: types.Document, fields: Sequence[types.FieldDefinition], pause: Callable[[], None]
@@ -206,19 +211,10 @@ class FieldReader:
         pause()
         writer = Writer(llm, self._generation, self._workspace.store.caches, schema=schema, is_usable=read)
         reply, ending = writer.write_whole(messages)
-        self._add(ending.usage)
+        self._spent.append(ending.usage)
         if ending.stopped:  # it broke off; a job tries again later
             raise errors.ProviderError(ending.hint or "", details={"provider": self.model})
         return read(reply), ending.hint
-
-    def _add(self, usage: types.Usage) -> None:
-        total = self.usage
-        costs = [cost for cost in (total.cost_usd, usage.cost_usd) if cost is not None]
-        self.usage = types.Usage(
-            input_tokens=total.input_tokens + usage.input_tokens,
-            output_tokens=total.output_tokens + usage.output_tokens,
-            cost_usd=sum(costs) if costs else None,
-        )
 
     # --- without a language model ---
 
@@ -252,7 +248,7 @@ class FieldReader:
             index_name=str(document.index_id), question=field.question, generation=self._generation
         )
         response = self._questions.answer(restrict_to_documents(request, [document.id]))
-        self._add(response.usage)
+        self._spent.append(response.usage)
         item = answer_fit.requested_item(field.question)
         names = [item.place] if item and item.place else []
         statements = vocabulary.own_pages(self._workspace.store.chunks.landmarks(document.id, names))

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rag.providers.entailment_model import EntailmentModel, open_entailment_model
     from rag.providers.google_drive import DriveFolder, is_drive_url
     from rag.providers.model_calls import (
+        Completion,
         StreamEnd,
         complete,
         complete_stream,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         reading_seconds,
         remaining_tokens,
         strip_reasoning,
+        used,
     )
     from rag.providers.oidc_tokens import OpenIdProvider
     from rag.providers.provider_catalogue import LOCAL, Embed, EmbeddingModel, Provider

@@ -58,6 +58,13 @@ class StreamEnd(NamedTuple):
     is_cut_off: bool = False
 
 
+class Completion(NamedTuple):
+    """A whole answer, and what it used."""
+
+    text: str
+    usage: types.Usage
+
+
 def embed_texts(embedder: BaseEmbedding, texts: Sequence[str]) -> list[list[float]]:
     """Embed passages in batches of the provider's size; raises `errors.ProviderError`."""
     return embedder.get_text_embedding_batch(list(texts)) if texts else []
@@ -98,8 +105,7 @@ def complete_stream(
     if isinstance(llm, VendorLLM) and llm.is_local:
         prompt_tokens = counts.get("prompt_tokens") or sum(count_tokens(message.content or "") for message in messages)
         READING_SPEEDS.record(model_id(llm), prompt_tokens, read_seconds)
-    usage = types.Usage(input_tokens=counts.get("prompt_tokens", 0), output_tokens=counts.get("completion_tokens", 0))
-    return StreamEnd(usage, cut_off)
+    return StreamEnd(_reported(counts), cut_off)
 
 
 def _stream_chat(llm: LLM, messages: Sequence[ChatMessage], form: Mapping[str, Any]) -> ChatResponseGen:
@@ -119,6 +125,19 @@ def model_id(llm: LLM) -> str:
     """Return `provider:model`; the provider of a caller's own model is its class name."""
     provider = llm.provider if isinstance(llm, VendorLLM) else llm.class_name()
     return f"{provider}:{llm.metadata.model_name}"
+
+
+def _reported(counts: Mapping[str, Any]) -> types.Usage:
+    return types.Usage(input_tokens=counts.get("prompt_tokens", 0), output_tokens=counts.get("completion_tokens", 0))
+
+
+def used(llm: LLM, reported: types.Usage, messages: Sequence[ChatMessage], answer: str) -> types.Usage:
+    """Return what a request used, with its cost; tokens that the vendor does not report are estimated."""
+    usage = reported
+    if not usage.output_tokens:
+        read = sum(count_tokens(message.content or "") for message in messages)
+        usage = types.Usage(input_tokens=read, output_tokens=count_tokens(answer))
+    return usage.model_copy(update={"cost_usd": cost(llm, usage)})
 
 
 def cost(llm: LLM, usage: types.Usage) -> float | None:
@@ -161,7 +180,7 @@ def remaining_tokens(llm: LLM, *texts: str) -> int:
     return context_window(llm) - answer - sum(estimate_max_tokens(text) + MESSAGE_TOKENS for text in texts)
 
 
-def complete(llm: LLM, messages: Sequence[ChatMessage], schema: Mapping[str, Any] | None = None) -> str:
+def complete(llm: LLM, messages: Sequence[ChatMessage], schema: Mapping[str, Any] | None = None) -> Completion:
     """Return the whole answer without the reasoning before it.
 
     It is JSON of `schema` where the vendor's protocol has that; servers and models that refuse a schema are asked again
@@ -177,7 +196,8 @@ def complete(llm: LLM, messages: Sequence[ChatMessage], schema: Mapping[str, Any
         if not form or error.details.get("status") not in REFUSED_SCHEMA:
             raise
         response = llm.chat(messages)
-    return strip_reasoning(response.message.content or "").strip()
+    text = strip_reasoning(response.message.content or "").strip()
+    return Completion(text, used(llm, _reported(response.additional_kwargs), messages, text))
 
 
 def strip_reasoning(text: str) -> str:

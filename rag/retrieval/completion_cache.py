@@ -3,10 +3,10 @@
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from rag import prompts, providers
+from rag import prompts, providers, types
 from rag.store.conversations.caches import CompletionKind
 
 if TYPE_CHECKING:  # see `rag.lazy_imports`
@@ -30,10 +30,11 @@ class CompletionCache(Protocol):
 
 @dataclass(frozen=True)
 class Completions:
-    """A language model with completions that are cached if there is a `memory`."""
+    """A language model with completions that are cached if there is a `memory`; what others use is added to `spent`."""
 
     llm: "LLM"
     memory: CompletionCache | None
+    spent: list[types.Usage] = field(default_factory=list)
 
     def longest(self, prompt: Callable[[int], str], chars: int) -> str:
         """Return the prompt with up to `chars` of each text, halved until it fits the context window."""
@@ -63,7 +64,8 @@ class Completions:
         known = self.memory.recall(kind, key) if self.memory else None
         if known is not None:
             return known
-        completion = providers.complete(self.llm, [ChatMessage(role=MessageRole.USER, content=prompt)], schema)
+        completion, usage = providers.complete(self.llm, [ChatMessage(role=MessageRole.USER, content=prompt)], schema)
+        self.spent.append(usage)
         if self.memory and is_usable(completion):
             self.memory.keep(kind, key, completion)
         return completion

@@ -3,7 +3,7 @@
 import datetime as dt
 import unicodedata
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
@@ -256,6 +256,17 @@ class Usage(Model):
     embedding_tokens: int = 0
     latency_ms: float = 0.0
     cost_usd: float | None = None
+
+
+def total_usage(usages: Iterable[Usage]) -> Usage:
+    """Return the tokens and the cost of all, which is unknown if that of one is. Cached answers use nothing."""
+    used = [usage for usage in usages if usage.output_tokens]
+    costs = [usage.cost_usd for usage in used if usage.cost_usd is not None]
+    return Usage(
+        input_tokens=sum(usage.input_tokens for usage in used),
+        output_tokens=sum(usage.output_tokens for usage in used),
+        cost_usd=sum(costs) if costs and len(costs) == len(used) else None,
+    )
 
 
 class Variant(Model):

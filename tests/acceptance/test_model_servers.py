@@ -218,7 +218,7 @@ def llm(server: VendorServer, **settings: object) -> LLM:
 
 def test_a_chosen_model_writes_and_gets_no_key(server: VendorServer) -> None:
     model = llm(server, openai_api_key="sk-of-somebody-else")
-    assert providers.complete(model, [ChatMessage(content="What colour are apples?")]) == "Apples are red [S1]."
+    assert providers.complete(model, [ChatMessage(content="What colour are apples?")]).text == "Apples are red [S1]."
     (request,) = server.requests
     assert request.path == "/v1/chat/completions"
     assert "sk-of" not in str(request.headers)

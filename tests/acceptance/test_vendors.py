@@ -64,7 +64,7 @@ def to_end(pieces: Generator[str, None, providers.StreamEnd]) -> tuple[list[str]
 
 
 def chat(llm: LLM) -> str:
-    return providers.complete(llm, MESSAGES)
+    return providers.complete(llm, MESSAGES).text
 
 
 def embed(vendor: Vendor, **settings: object) -> tuple[EmbeddingSpace, np.ndarray]:
@@ -78,8 +78,10 @@ def embed_one(vendor: Vendor, **settings: object) -> list[float]:
 
 
 @every_vendor
-def test_a_whole_answer(vendor: Vendor) -> None:
-    assert chat(vendor.llm()) == ANSWER
+def test_a_whole_answer_and_what_it_used(vendor: Vendor) -> None:
+    answer, usage = providers.complete(vendor.llm(), MESSAGES)
+    assert answer == ANSWER
+    assert (usage.input_tokens, usage.output_tokens) == (11, 7)
     assert len(vendor.server.requests) == 1
 
 
@@ -366,7 +368,7 @@ def test_a_schema_is_told_where_the_protocol_has_it(vendor: Vendor) -> None:
 @every_vendor
 def test_a_vendor_that_refuses_a_schema_is_asked_without(vendor: Vendor) -> None:
     vendor.server.faults.append(Refusal(400, "no schema, please"))
-    assert providers.complete(vendor.llm(), MESSAGES, SCHEMA) == ANSWER
+    assert providers.complete(vendor.llm(), MESSAGES, SCHEMA).text == ANSWER
     assert "response_format" not in vendor.server.bodies[-1]
 
 

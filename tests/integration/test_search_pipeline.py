@@ -233,7 +233,7 @@ def test_an_answer_is_written_once_for_each_user_question_and_choice(
     assert written() == 1
     assert len(desk.server.requests) == 2  # it is judged once, too
     assert (again.answer, again.citations) == (first.answer, first.citations)
-    assert (first.usage.input_tokens, first.usage.output_tokens) == (11, 7)  # as the vendor says
+    assert (first.usage.input_tokens, first.usage.output_tokens) == (22, 14)  # of both requests, as the vendor says
     assert again.usage.output_tokens == 0
     desk.answer(use_cache=False)
     assert written() == 2

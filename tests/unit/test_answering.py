@@ -21,6 +21,7 @@ from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL
 from rag.answering.generation.context import CONTEXT_BUDGET_TOKENS, LARGE_BUDGET_TOKENS, MIN_SOURCE_TOKENS
 from rag.answering.generation.model_answer import final_answer
 from rag.config import Config
+from rag.retrieval import Completions
 from rag.types import (
     AnswerOptions,
     AnswerResponse,
@@ -510,7 +511,7 @@ HISTORY = (Message(role="user", content="What was revenue?"), Message(role="assi
 
 def test_a_follow_up_is_condensed_by_the_model() -> None:
     llm = ScriptedLLM(reply=' "What was revenue\nin 2021?" ')
-    assert condense("And in 2021?", HISTORY, llm) == "What was revenue in 2021?"
+    assert condense("And in 2021?", HISTORY, Completions(llm, None)) == "What was revenue in 2021?"
     turns = "user: What was revenue?\nassistant: 514 ."
     assert llm.asked == [prompts.CONDENSE_QUESTION.format(history=turns, question="And in 2021?")]
 
@@ -518,7 +519,7 @@ def test_a_follow_up_is_condensed_by_the_model() -> None:
 def test_of_a_long_chat_the_beginnings_of_the_last_turns_are_read() -> None:
     llm = ScriptedLLM(reply="And what was it in 2021?")
     chat = [Message(role="user", content=f"{number}. " + "Please say. " * 1000) for number in range(1, 10)]
-    condense("And in 2021?", chat, llm)
+    condense("And in 2021?", chat, Completions(llm, None))
     told = [line for line in llm.asked[0].split("\n") if line.startswith("user: ")]
     assert [line[6:8] for line in told] == ["4.", "5.", "6.", "7.", "8.", "9."]
     assert {len(line.removeprefix("user: ")) for line in told} == {1500}
@@ -526,12 +527,12 @@ def test_of_a_long_chat_the_beginnings_of_the_last_turns_are_read() -> None:
 
 @pytest.mark.parametrize("reply", ["", "word " * 1000])
 def test_a_useless_condensation_leaves_the_question(reply: str) -> None:
-    assert condense("And in 2021?", HISTORY, ScriptedLLM(reply=reply)) == "And in 2021?"
+    assert condense("And in 2021?", HISTORY, Completions(ScriptedLLM(reply=reply), None)) == "And in 2021?"
 
 
 def test_without_history_or_model_the_question_stands_alone() -> None:
     llm = ScriptedLLM(reply="x")
-    assert condense("And?", (), llm) == "And?"
+    assert condense("And?", (), Completions(llm, None)) == "And?"
     assert condense("And?", HISTORY, None) == "And?"
     assert llm.asked == []
 
@@ -539,7 +540,7 @@ def test_without_history_or_model_the_question_stands_alone() -> None:
 def test_a_small_model_reads_as_much_of_the_conversation_as_it_can() -> None:
     turns = [Message(role="user", content=f"Turn {number}. " + "Some more words. " * 60) for number in range(6)]
     llm = ScriptedLLM(reply="What was revenue in 2021?", window=1000)
-    assert condense("And in 2021?", turns, llm) == "What was revenue in 2021?"
+    assert condense("And in 2021?", turns, Completions(llm, None)) == "What was revenue in 2021?"
     (prompt,) = llm.asked
     assert providers.remaining_tokens(llm, prompt) >= 0
     assert "Turn 5." in prompt

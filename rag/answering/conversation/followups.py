@@ -7,7 +7,6 @@ they are.
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from rag import prompts, providers, types
 from rag.answering.text.markup import CITATION_MARK
@@ -22,6 +21,7 @@ from rag.answering.text.question_parts import (
     without_periods,
 )
 from rag.ingestion.language_detection import detect
+from rag.retrieval import Completions
 from rag.vocabulary import (
     any_of,
     find_periods,
@@ -32,9 +32,6 @@ from rag.vocabulary import (
     years,
     years_away,
 )
-
-if TYPE_CHECKING:  # see `rag.lazy_imports`
-    from llama_index.core.llms import LLM
 
 CONDENSED_MESSAGES = 6
 CONDENSED_MESSAGE_CHARS = 1500
@@ -101,27 +98,25 @@ _MANNER = re.compile(
 )
 
 
-def condense(question: str, history: Sequence[types.Message], llm: "LLM | None", names: Sequence[str] = ()) -> str:
+def condense(
+    question: str, history: Sequence[types.Message], completions: Completions | None, names: Sequence[str] = ()
+) -> str:
     """Rewrite `question` as a standalone question that needs no `history`.
 
     Without a model, rules do it; they recognise `names` in any spelling.
     """
     if not history:
         return question
-    if llm is None:
+    if completions is None:
         whole = standalone(question, [turn.content for turn in history if turn.role == "user"], names)
         return whole if len(whole) <= MAX_CONDENSED_CHARS else question
-    import llama_index.core
-    from llama_index.core.llms import ChatMessage, MessageRole
-
     turns = conversation_turns(history, CONDENSED_MESSAGE_CHARS)
     while True:
         prompt = prompts.CONDENSE_QUESTION.format(history="\n".join(turns), question=question)
-        if len(turns) <= 1 or providers.remaining_tokens(llm, prompt) >= 0:
+        if len(turns) <= 1 or providers.remaining_tokens(completions.llm, prompt) >= 0:
             break
         turns = turns[1:]
-    reply = providers.complete(llm, [ChatMessage(role=MessageRole.USER, content=prompt)])
-    condensed = " ".join(reply.split()).strip("\"'“”")
+    condensed = " ".join(completions.complete("rewrites", prompt).split()).strip("\"'“”")
     return condensed if 0 < len(condensed) <= MAX_CONDENSED_CHARS else question
 
 

@@ -159,10 +159,7 @@ class Writer:
         )
         if self.memory and is_kept:
             self.memory.keep("answers", key, text)
-        usage = ending.usage
-        if not usage.output_tokens:  # the vendor reports none: estimated with the embedded model's tokenizer
-            usage = types.Usage(input_tokens=count_tokens(messages), output_tokens=providers.count_tokens(text))
-        return ending._replace(usage=usage.model_copy(update={"cost_usd": providers.cost(self.llm, usage)}))
+        return ending._replace(usage=providers.used(self.llm, ending.usage, messages, text))
 
     @property
     def _limit(self) -> str:

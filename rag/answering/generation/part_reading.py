@@ -287,13 +287,13 @@ class PartReader:
             used += [note.usage for note in joined]
             told = [note for note in (*joined, *alone) if note.tells]
         if self.writer.stop():
-            return ReadParts(Output("", (), Ending(_sum(used), stopped=True)), Context((), ""))
+            return ReadParts(Output("", (), Ending(types.total_usage(used), stopped=True)), Context((), ""))
         known = {source.citation_id: source for note in told for source in note.sources}
         pieces = self.writer.write(self._merged(told)[0]) if len(told) > 1 else _known(told)
         output = yield from stream_visible(tracing.streaming("model", lambda: pieces), known)
         cited = {*CITATION_MARK.findall(output.text), *(quote.citation_id for quote in output.quotes)}
         context = Context.of([source for citation_id, source in known.items() if citation_id in cited])
-        ending = output.ending._replace(usage=_sum([*used, output.ending.usage]))
+        ending = output.ending._replace(usage=types.total_usage([*used, output.ending.usage]))
         return ReadParts(output._replace(ending=ending), context, tuple(incomplete))
 
     def _take_notes(
@@ -358,14 +358,3 @@ def _known(notes: Sequence[Note]) -> Generator[str, None, Ending]:
     """Yield the notes on the only part that has some, or else the refusal."""
     yield notes[0].text if notes else prompts.NOT_FOUND_SENTINEL
     return Ending()
-
-
-def _sum(usages: Sequence[types.Usage]) -> types.Usage:
-    """Return the sum; the cost is unknown if that of one request is. Cached answers use nothing."""
-    used = [usage for usage in usages if usage.output_tokens]
-    costs = [usage.cost_usd for usage in used if usage.cost_usd is not None]
-    return types.Usage(
-        input_tokens=sum(usage.input_tokens for usage in used),
-        output_tokens=sum(usage.output_tokens for usage in used),
-        cost_usd=sum(costs) if costs and len(costs) == len(used) else None,
-    )

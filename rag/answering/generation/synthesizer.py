@@ -23,7 +23,7 @@ from rag import prompts, types
 from rag.answering.conversation.followups import condense
 from rag.answering.generation.model_answer import final_answer
 from rag.async_streams import in_threads
-from rag.retrieval import Query, to_hits
+from rag.retrieval import Completions, Query, to_hits
 
 Answer = Callable[[str, Sequence[types.Hit], Sequence[types.Rewriting]], Generator[types.AnswerEvent, None, None]]
 """Yield the events of an answer to a question from hits; the vocabulary's rewritings help to find extracts."""
@@ -191,8 +191,8 @@ class GroundedChatEngine(CondenseQuestionChatEngine):
             for turn in chat_history[-types.MAX_TURNS :]
             if turn.role.value in {"user", "assistant"}
         ]
-        llm = None if isinstance(self._llm, MockLLM) else self._llm
-        return condense(types.bounded_question(last_message), turns, llm)
+        completions = None if isinstance(self._llm, MockLLM) else Completions(self._llm, None)
+        return condense(types.bounded_question(last_message), turns, completions)
 
     async def _acondense_question(self, chat_history: list[ChatMessage], last_message: str) -> str:
         return await asyncio.to_thread(self._condense_question, chat_history, last_message)

@@ -117,7 +117,7 @@ class Settings:
         from llama_index.core.llms import ChatMessage
 
         started = time.perf_counter()
-        words = " ".join(providers.complete(llm, [ChatMessage(content=TEST_PROMPT)]).split())
+        words = " ".join(providers.complete(llm, [ChatMessage(content=TEST_PROMPT)]).text.split())
         if not words:
             raise errors.ProviderError(
                 N_("{model} answers, but says nothing. Choose another model."), model=providers.model_id(llm)

@@ -101,7 +101,9 @@ class Answerer:
         self.llm = llm
         self.stop = stop
         self.read_documents = read_documents
-        self._understanding = Understanding(workspace, index, self.request)
+        self.spent: list[types.Usage] = []
+        """What requests beside those for the answer itself used: plans, complete questions, verdicts."""
+        self._understanding = Understanding(workspace, index, self.request, self.spent)
         self._understood: UnderstoodQuestion | None = None
         self._whole_question = request.question  # of which this may be the part for one document, without its name
         self._reading: types.WholeReading | None = None
@@ -132,7 +134,7 @@ class Answerer:
             exact = models.language_model(
                 self.generation.model_copy(update={"temperature": 0.0, "max_output_tokens": tokens})
             )
-            completions = retrieval.Completions(exact or self.llm, memory if options.use_cache else None)
+            completions = retrieval.Completions(exact or self.llm, memory if options.use_cache else None, self.spent)
             judge = LanguageModelJudge(completions, self.model, judge)
         return Tools(locate, models.reranker, models.reader, judge, memory)
 
@@ -216,7 +218,7 @@ class Answerer:
 
     def _quote_from_one_search(self, request: types.AnswerRequest) -> types.AnswerResponse:
         """Answer a request, such as for a part of the question, by one search and in the documents' words."""
-        understood = Understanding(self.workspace, self.index, request).understand(None)
+        understood = Understanding(self.workspace, self.index, request, []).understand(None)
         answerer = Answerer(self.workspace, self.index, understood.request)
         answerer._understood = understood
         answerer._whole_question = self.request.question
@@ -587,7 +589,7 @@ class Answerer:
                 "hint": "\n".join(filter(None, (self.composite.uncounted, hint))) or None,
                 "retrieval": summary.model_copy(update={"returned": len(search.results if search else answer.sources)}),
                 "reading": self._reading,
-                "usage": answer.usage.model_copy(update=usage),
+                "usage": types.total_usage([answer.usage, *self.spent]).model_copy(update=usage),
                 "provenance": provenance(answer, self.workspace, self.index, self.request, at),
             }
             return answer.model_copy(update=completed)

@@ -112,7 +112,7 @@ class Overviews:
             facts=tuple(facts[: key_facts.MAX_FACTS]),
             model=answer.model,
             dropped=said - len(facts),
-            usage=answer.usage,
+            usage=types.total_usage([answer.usage, *answerer.spent]),
             made_at=dt.datetime.now(dt.UTC),
         )
         self._keep(document, written)

@@ -58,10 +58,14 @@ class UnderstoodQuestion:
 class Understanding:
     """Understands one user's question to an index."""
 
-    def __init__(self, workspace: Workspace, index: types.Index, request: types.AnswerRequest) -> None:
+    def __init__(
+        self, workspace: Workspace, index: types.Index, request: types.AnswerRequest, spent: list[types.Usage]
+    ) -> None:
+        """What requests to a language model use is added to `spent`."""
         self._workspace = workspace
         self._index = index
         self._request = request
+        self._spent = spent
 
     @functools.cached_property
     def documents(self) -> list[types.DocumentNames]:
@@ -83,7 +87,8 @@ class Understanding:
             elif request.history and llm is None:
                 question = self._completed_by_rules()
             else:
-                question = condense(request.question, request.history, llm)
+                completions = retrieval.Completions(llm, None, self._spent) if llm else None
+                question = condense(request.question, request.history, completions)
         complete, is_rewritten = question, question != request.question
         request = request.model_copy(update={"question": question})
         if may_name_document(question):
@@ -113,7 +118,9 @@ class Understanding:
             return None
         generation = request.generation.model_copy(update={"temperature": 0.0, "max_output_tokens": PLAN_TOKENS})
         memory = self._workspace.store.caches if request.options.use_cache else None
-        completions = retrieval.Completions(self._workspace.models.language_model(generation) or llm, memory)
+        completions = retrieval.Completions(
+            self._workspace.models.language_model(generation) or llm, memory, self._spent
+        )
         return plan_searches(request.question, request.history, self._listed, completions)
 
     @functools.cached_property

@@ -207,7 +207,7 @@ def test_persons_with_age_and_office_are_officers_but_dates_are_not() -> None:
     told = [
         "Ada Holm, age 51, is Chief Executive Officer. She likes granite.",
         "Sven Aasen, 47, is Treasurer since 2010.",
-        "Liv Dahl, 60, is Secretary.",
+        "Liv Dahl (age 60), Secretary",
         "On March 24, 2015, a suit was filed.",
     ]
     found = records("Executive officers", ("Name", "Title"), units(told))
@@ -216,8 +216,15 @@ def test_persons_with_age_and_office_are_officers_but_dates_are_not() -> None:
 
 def test_rows_of_a_table_with_the_columns_heads_are_records() -> None:
     rows = "Name\tAge\tPosition\nAda Holm\t51\tChief Executive\nSven Aasen\t47\tTreasurer\nLiv Dahl\t60\tSecretary"
-    found = records("Executive officers", ("Name", "Position"), units(["Executive Officers", (TABLE, rows)]))
-    assert found == [["Ada Holm", "Chief Executive"], ["Sven Aasen", "Treasurer"], ["Liv Dahl", "Secretary"]]
+    listed = [["Ada Holm", "Chief Executive"], ["Sven Aasen", "Treasurer"], ["Liv Dahl", "Secretary"]]
+    for office in ("Position", "Title", "Office held"):
+        assert records("Executive officers", ("Name", office), units(["Executive Officers", (TABLE, rows)])) == listed
+
+
+def test_numbers_of_exhibits_are_no_names() -> None:
+    rows = "No.\tName of exhibit\tTitle\n10.6\tPlan\tOfficers' plan\n10.7\tLease\tLease of the quarry"
+    document = units(["Exhibits signed by executive officers", (TABLE, rows)])
+    assert records("Executive officers", ("No.", "Title"), document) == []
 
 
 ITEMS = (

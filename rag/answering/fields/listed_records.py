@@ -252,7 +252,9 @@ def _rows(field: types.FieldDefinition, document: DocumentUnits) -> list[FoundRe
             if place is not None and (value := _value_of(column, table, place, number)) is not None
         }
         line = document.line(row.lines[0])
-        if line and field.columns[0].name in values and len(values) > 1:
+        name = values.get(field.columns[0].name)
+        is_named = name is not None and not (isinstance(name, str) and not any(map(str.isalpha, name)))
+        if line and is_named and len(values) > 1:
             found.append(FoundRecord(values, line[0], Unit(line[1], types.BlockKind.TABLE)))
     return found
 
@@ -266,7 +268,10 @@ def _places(columns: Sequence[types.FieldColumn], table: TypedTable) -> list[int
     places: list[int | None] = []
     for column in columns:
         words = {*term_weights.content_words(column.name)}
-        fits = [0.0 if place in places else _f1(words, head) for place, head in enumerate(heads)]
+        alike = next((names for names in (_OFFICES, _FIRMS) if names & words), frozenset[str]())
+        fits = [
+            0.0 if place in places else 1.0 if alike & head else _f1(words, head) for place, head in enumerate(heads)
+        ]
         closest = max(range(len(fits)), key=fits.__getitem__)
         places.append(closest if fits[closest] >= MIN_HEAD_FIT else None)
     if places[0] is None and not table.info.columns[0].head and 0 not in places:
@@ -305,7 +310,7 @@ def _value_of(column: types.FieldColumn, table: TypedTable, place: int, row: int
 
 
 _PERSON = re.compile(
-    r"(?P<name>(?:[A-Z][\w’'-]*\.?\s+){1,4}[A-Z][\w’'-]+(?:,?\s+(?:Jr|Sr|I{2,3})\.?)?),?\s+(?:age\s+|\()?(?P<age>[2-9]\d)\)?\s*[,.]\s*"
+    r"(?P<name>(?:[A-Z][\w’'-]*\.?\s+){1,4}[A-Z][\w’'-]+(?:,?\s+(?:Jr|Sr|I{2,3})\.?)?),?\s+\(?(?:age\s+)?(?P<age>[2-9]\d)\)?\s*[,.]\s*"
     r"(?:(?:is|has\s+(?:been|served\s+as))\s+)?(?:our\s+|the\s+)?(?P<office>[^.;:]{3,160})"
 )
 

@@ -1,6 +1,7 @@
 """Turn words of a document into typed values, and compare values."""
 
 import datetime as dt
+import functools
 import math
 import re
 import unicodedata
@@ -393,7 +394,7 @@ def _is_same_amount(one: Value, other: Value) -> bool:
     if None in {one.unit, other.unit} and math.isclose(float(one.value or 0), float(other.value or 0), rel_tol=1e-9):
         return True
     left, right = _plain(one, first), _plain(other, second)
-    tolerance = max(_half_unit(one, left), _half_unit(other, right))
+    tolerance = max(abs(left) * _precision(one.words), abs(right) * _precision(other.words))
     return abs(left - right) <= 1.0001 * tolerance or math.isclose(left, right, rel_tol=1e-9)
 
 
@@ -401,13 +402,14 @@ def _plain(value: Value, unit: Unit) -> float:
     return float(value.value or 0) * unit.scale * PERCENT_OF.get(unit.name, 1.0)
 
 
-def _half_unit(value: Value, plain: float) -> float:
-    """Return half a unit of the last digit of a value's words; 0 if they have none."""
-    numbers = find_numbers(value.words)
+@functools.lru_cache(maxsize=1024)  # a column of a matrix is compared value by value
+def _precision(words: str) -> float:
+    """Return half a unit of the last digit of a value's words as a share of their number; 0 if they have none."""
+    numbers = find_numbers(words)
     if len(numbers) != 1:
         return 0.0
     reading, half_unit = next(readings(numbers[0]))
-    return half_unit * abs(plain) / reading if reading else 0.0
+    return half_unit / abs(reading) if reading else 0.0
 
 
 def _is_same_period(one: str, other: str) -> bool:

@@ -21,7 +21,7 @@ class Reading(NamedTuple):
     says: bool | None = None
     figure: Number | None = None
     scales: Scales = None
-    value: types.CellValue | None = None
+    value: Value | None = None
     type: types.FieldType = "text"
 
     @property
@@ -36,7 +36,7 @@ def read_value(field: types.FieldDefinition, value: types.CellValue) -> Reading:
         return Reading(says=value.value)
     if field.type == "text":
         return read_answer(field.question, value.words)
-    return Reading() if isinstance(value.value, tuple) else Reading(value=value, type=field.type)
+    return Reading() if isinstance(value.value, tuple) else Reading(value=_scalar(value, value.value), type=field.type)
 
 
 def read_answer(question: str, answer: str) -> Reading:
@@ -52,7 +52,7 @@ def read_answer(question: str, answer: str) -> Reading:
 def agree(one: Reading, other: Reading) -> bool:
     """Return whether two values can both be right; those that cannot be compared agree."""
     if one.value is not None and other.value is not None:
-        return same_value(one.value, other.value, one.type)
+        return same(one.value, other.value, one.type)
     if one.says is not None and other.says is not None:
         return one.says == other.says
     if one.figure is not None and other.figure is not None:
@@ -64,7 +64,11 @@ def same_value(one: types.CellValue, other: types.CellValue, kind: types.FieldTy
     """Return whether two values are the same, as precisely as their words, with their units; records if equal."""
     if isinstance(one.value, tuple) or isinstance(other.value, tuple):
         return one.value == other.value
-    return same(Value(one.value, one.unit, one.words, 0, 0), Value(other.value, other.unit, other.words, 0, 0), kind)
+    return same(_scalar(one, one.value), _scalar(other, other.value), kind)
+
+
+def _scalar(value: types.CellValue, scalar: types.Scalar) -> Value:
+    return Value(scalar, value.unit, value.words, 0, 0)
 
 
 def outliers(readings: Sequence[Reading]) -> set[int]:

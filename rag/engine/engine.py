@@ -28,6 +28,7 @@ from rag.engine.questions.questions import Questions
 from rag.engine.questions.search import Search
 from rag.engine.request_parsing import parse
 from rag.engine.retrieval_api import RetrievalApi
+from rag.engine.templates import Templates
 from rag.engine.users import accounts
 from rag.engine.users.accounts import Accounts, Logins, Profile
 from rag.engine.users.audit_log import AuditLog
@@ -204,7 +205,8 @@ class RAGEngine:
         self.indexes = Indexes(workspace, self.documents)
         self.retrieval_api = RetrievalApi(workspace)
         self.jobs = Jobs(workspace, self.documents, self.questions)
-        self.matrices = Matrices(workspace, self.questions)
+        self.templates = Templates(workspace)
+        self.matrices = Matrices(workspace, self.questions, self.templates)
         self.keys = accounts.UserKeys(lambda: workspace.store.api_keys)
         self.profile = Profile(workspace)
         self.filters = SavedFilters(workspace)

@@ -13,7 +13,7 @@ from typing import Any
 
 from rag import errors, tracing, types
 from rag.contract import SyncBody
-from rag.engine import matrices
+from rag.engine import matrix_filling
 from rag.engine.ingestion.document_reader import TRANSIENT_CODES, TRANSIENT_ERRORS, DocumentReader, system_errors
 from rag.engine.ingestion.folders import CONFINED, Folders, OnFile
 from rag.engine.library.documents import Documents
@@ -131,7 +131,7 @@ class Jobs:
                 steps = Checkpoints(jobs, job_id, between)
                 jobs.finish(job_id, self._run_kind(job, started.request, steps))
                 if job.kind == "matrix":  # cells may have been added after the job read the matrix
-                    matrices.refill(self._workspace, matrix_id=uuid.UUID(started.request["matrix_id"]))
+                    matrix_filling.refill(self._workspace, matrix_id=uuid.UUID(started.request["matrix_id"]))
         except errors.CancelledError:
             logger.info("job %s was cancelled", job_id)
         except errors.Error as error:
@@ -153,8 +153,8 @@ class Jobs:
                 return self._sync_folder(request, report, steps)
             case "matrix":
                 matrix_id = uuid.UUID(request["matrix_id"])
-                return matrices.Matrices(self._workspace, self._questions).fill_cells(
-                    matrix_id, job.id, report, steps.pause
+                return matrix_filling.fill_cells(
+                    self._workspace, self._questions, job, matrix_id=matrix_id, report=report, pause=steps.pause
                 )
 
     def _reindex(self, job: types.Job, report: types.OnProgress, steps: Checkpoints) -> dict[str, Any]:

@@ -235,6 +235,10 @@ class Workspace:
         """
         return self.ensure_index(name) if name == types.DEFAULT_INDEX else self.find_index(name)
 
+    def shared_index_id(self, name: str | None) -> uuid.UUID | None:
+        """Return the id of the index with which something is to be shared, None for none. Raises NotFoundError."""
+        return None if name is None else self.requested_index(name).id
+
     def create_or_update_index(self, name: str) -> types.Index:
         """Create an index, or apply the current settings to an empty one.
 

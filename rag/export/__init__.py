@@ -15,6 +15,6 @@ from rag.export.marks import (
     summary_of,
     written_mark,
 )
-from rag.export.matrices import MATRIX_WRITERS, page_ranges, value_text
+from rag.export.matrices import MATRIX_WRITERS, matrix_highlights, page_ranges, value_text
 from rag.export.report import Claim, Evidence, Report, Turn, claims_of, marked_answer
 from rag.export.spreadsheets import to_csv

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import uuid
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -299,6 +300,26 @@ def _list_sheet(
             values = (_typed(column.type, record.get(column.name), column.unit, language) for column in field.columns)
             rows.append([document.name, *values, pages])
     return Sheet(title, [(say(N_("Document")), 28), *heads, (say(N_("Page")), 12)], rows)
+
+
+# --- marked copies ---
+
+
+def matrix_highlights(document: types.Document, filled: types.FilledMatrix, language: str) -> list[types.Highlight]:
+    """Return the regions quoted in the values of a document; words quoted twice are marked once, with both notes."""
+    notes: dict[types.Region, list[str]] = defaultdict(list)
+    for field in filled.matrix.fields:
+        cell = filled.at(document, field)
+        if cell is None or cell.shown is None:
+            continue
+        source = cell.review if cell.review is not None and cell.shown is cell.review else cell.cell
+        if source.sha256 != document.sha256:
+            continue
+        note = f"{field.name}: {value_text(field, cell.shown, language)}"
+        for region in (region for citation in cell.shown.citations for region in citation.regions):
+            if note not in notes[region]:
+                notes[region].append(note)
+    return [types.Highlight(region=region, note="\n\n".join(own)) for region, own in notes.items()]
 
 
 # --- JSON ---

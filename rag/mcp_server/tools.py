@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 MAX_RESULTS = 50
 DOCUMENTS_PER_CALL = 100
-MAX_EXTRACTED = 10
-"""Documents of one extraction, which the assistant waits for."""
 TEMPLATES = ", ".join(template.name for template in vocabulary.field_templates()) + ", or one of the user's own."
 MAX_IMAGE_PIXELS = 1568
 """Longer side of a page image; models shrink larger ones."""
@@ -185,7 +183,7 @@ class Tools:
         self,
         documents: Annotated[
             list[Name],
-            Field(min_length=1, max_length=MAX_EXTRACTED, description="Names or ids from list_documents."),
+            Field(min_length=1, max_length=types.MAX_EXTRACTED, description="Names or ids from list_documents."),
         ],
         context: Call,
         *,

@@ -28,6 +28,8 @@ MAX_COLUMNS = 12
 """Columns of a list of records."""
 MAX_RECORDS = 1000
 """Records, or quotes, of a correction."""
+MAX_EXTRACTED = 10
+"""Documents whose fields a client waits for; a matrix has more, and reads them in the background."""
 MAX_WORDS_CHARS = 20_000
 """Characters of a value, or of its words, that a person gives."""
 
@@ -41,12 +43,14 @@ ColumnType = Literal["text", "number", "money", "percentage", "date", "period", 
 FieldType = Literal[ColumnType, "records"]
 CellState = Literal["found", "not_stated", "conflict", "failed"]
 ReviewState = Literal["accepted", "corrected", "rejected"]
-MatrixFormat = Literal["xlsx", "csv", "json"]
+MatrixFormat = Literal["xlsx", "csv", "json", "zip"]
+"""`zip` has a marked copy of each document."""
 MATRIX_FILES: Mapping[MatrixFormat, str] = MappingProxyType(
     {
         "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
         "csv": "text/csv",
         "json": "application/json",
+        "zip": "application/zip",
     }
 )
 """The MIME type of each export format."""
@@ -209,7 +213,7 @@ class MatrixEdit(Input):
 
 
 class FillRequest(Input):
-    """Which documents of a matrix to fill: the first so many as a `pilot`, or all."""
+    """Which documents of a matrix to fill: of a `pilot` the first so many, with null all; not given: as before."""
 
     pilot: int | None = Field(default=None, ge=1, le=MAX_ROWS)
 
@@ -381,6 +385,10 @@ class SavedCell(Model):
     previous: MatrixCell | None = None
     review: CellReview | None = None
     is_outdated: bool = False
+
+    def is_fresh(self, document: Document) -> bool:
+        """Whether it has what the present content of its document says of the present field."""
+        return self.cell.state != "failed" and self.cell.sha256 == document.sha256 and not self.is_outdated
 
 
 class ShownCell(SavedCell):

@@ -222,7 +222,7 @@ def victim(engine: RAGEngine) -> dict[str, str]:
         document.id, {"regions": [{"page_number": 1, "rects": [[72, 72, 200, 90]]}], "note": SECRET_TEXT}
     )
     matrix = owner.matrices.create({"name": "M", "documentIds": [document.id], "fields": [SECRET_TEXT]})
-    template = owner.matrices.save_template("plans", {"fields": [SECRET_TEXT]})
+    template = owner.templates.save("plans", {"fields": [SECRET_TEXT]})
     job = owner.jobs.start_reindex()
     worker.run(engine.installation, wait=False)
     return {

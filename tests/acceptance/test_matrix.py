@@ -79,8 +79,24 @@ def press(app: AppTest, label: str) -> None:
 
 
 def select(app: AppTest, document: types.Document, field: types.FieldDefinition) -> None:
-    app.session_state[CELL] = Place(document.lineage_id or document.id, field.id)
+    app.session_state[CELL] = Place(document.lineage, field.id)
     quiet(app.run())
+
+
+def reviewing(app: AppTest, engine: RAGEngine) -> tuple[types.Matrix, types.Document]:
+    """The page with a filled matrix and its first cell selected."""
+    matrix, [document] = facts(engine), engine.documents.list()
+    select(opened(app), document, matrix.fields[0])
+    return matrix, document
+
+
+def decide(
+    engine: RAGEngine, matrix: types.Matrix, document: types.Document, request: dict[str, Any], column: int = 0
+) -> None:
+    """Review a cell as somebody else does."""
+    field_id = matrix.fields[column].id
+    assert field_id
+    engine.matrices.review(matrix.id, document.lineage, field_id, request)
 
 
 def selected(app: AppTest) -> str:
@@ -179,9 +195,7 @@ def test_words_that_no_quote_has_are_those_of_the_model(
 ) -> None:
     told = types.FoundField(state="found", value=4800.0, words="some thousand", verdict=types.Support(verdict))
     monkeypatch.setattr("rag.engine.field_reading.read_quoted", lambda *_: told)
-    matrix = facts(engine)
-    opened(app)
-    select(app, engine.documents.list()[0], matrix.fields[0])
+    reviewing(app, engine)
     assert said in texts(app)
 
 
@@ -197,17 +211,14 @@ def test_values_that_wait_for_a_language_model_are_not_to_be_filled_now(app: App
 
 
 def test_values_are_accepted_corrected_and_taken_back(app: AppTest, engine: RAGEngine) -> None:
-    matrix = facts(engine)
-    (ships, _quasar), [document] = matrix.fields, engine.documents.list()
-    opened(app)
-    select(app, document, ships)
+    matrix, document = reviewing(app, engine)
     assert LINES[1] in data(app, "matrix-viewer-pdf")["marks"][0]["title"]
     press(app, "Reject")
     assert review(engine, matrix, 0) == ("rejected", None)
     assert selected(app) == "Quasar"  # the next to review
     press(app, "Accept")
     assert "1 of 1 document reviewed" in texts(app)
-    select(app, document, ships)
+    select(app, document, matrix.fields[0])
     assert data(app)["rows"][0]["cells"][0]["look"] == "rejected"
     press(app, "Take back")
     assert review(engine, matrix, 0) == (None, None)
@@ -227,10 +238,7 @@ def test_values_are_accepted_corrected_and_taken_back(app: AppTest, engine: RAGE
 
 
 def test_a_correction_of_the_unit_alone_keeps_the_quote(app: AppTest, engine: RAGEngine) -> None:
-    matrix = facts(engine)
-    [document] = engine.documents.list()
-    opened(app)
-    select(app, document, matrix.fields[0])
+    matrix, _document = reviewing(app, engine)
     press(app, "Correct")
     (unit,) = [field for field in app.text_input if field.label == "Unit"]
     unit.set_value("ships")
@@ -249,14 +257,11 @@ def citations(engine: RAGEngine, matrix: types.Matrix) -> int:
 
 
 def test_a_value_that_was_read_again_is_not_decided_about_unseen(app: AppTest, engine: RAGEngine) -> None:
-    matrix = facts(engine)
-    ships, [document] = matrix.fields[0], engine.documents.list()
-    opened(app)
-    select(app, document, ships)
+    matrix, _document = reviewing(app, engine)
     press(app, "Correct")
     (value,) = [field for field in app.text_input if field.label == "Value"]
     value.set_value("4,813")
-    changed = [{**ships.model_dump(mode="json"), "instruction": SHIPS.rstrip("?")}]
+    changed = [{**matrix.fields[0].model_dump(mode="json"), "instruction": SHIPS.rstrip("?")}]
     engine.matrices.edit(matrix.id, {"fields": [*changed, *matrix.fields[1:]]})
     worker.run(engine.installation, wait=False)
     press(app, "Save")
@@ -267,10 +272,8 @@ def test_a_value_that_was_read_again_is_not_decided_about_unseen(app: AppTest, e
 
 
 def test_a_value_that_was_read_again_is_accepted_again_by_the_button(app: AppTest, engine: RAGEngine) -> None:
-    matrix = facts(engine)
-    ships, [document] = matrix.fields[0], engine.documents.list()
-    opened(app)
-    select(app, document, ships)
+    matrix, document = reviewing(app, engine)
+    ships = matrix.fields[0]
     press(app, "Accept")
     later = {**LINES, 1: "The harbour handled 5,103 ships in 2019."}
     added = engine.documents.add(pdfs.pages(2, line=later.__getitem__), "facts.pdf", replaces=document.id)
@@ -290,36 +293,20 @@ def test_a_value_that_was_read_again_is_accepted_again_by_the_button(app: AppTes
 
 
 def test_a_notice_and_what_is_undone_are_of_their_own_cell(app: AppTest, engine: RAGEngine) -> None:
-    matrix = facts(engine)
-    (ships, quasar), [document] = matrix.fields, engine.documents.list()
-    opened(app)
-    select(app, document, ships)
-    lineage_id = document.lineage_id or document.id
-    assert ships.id
-    engine.matrices.review(matrix.id, lineage_id, ships.id, {"state": "accepted"})
+    matrix, document = reviewing(app, engine)
+    ships, quasar = matrix.fields
+    decide(engine, matrix, document, {"state": "accepted"})
     press(app, "Reject")
-    assert "Somebody else has reviewed" in texts(app)
+    assert "Somebody else has reviewed this value meanwhile" in texts(app)
+    assert review(engine, matrix, 0) == ("accepted", None)
     select(app, document, quasar)
     assert "Somebody else has reviewed" not in texts(app)
-    last = Decision(uuid.uuid4(), Place(lineage_id, quasar.id), Seen("2024-01-01T00:00:00+00:00"))
+    last = Decision(uuid.uuid4(), Place(document.lineage, quasar.id), Seen("2024-01-01T00:00:00+00:00"))
     app.session_state[LAST] = last  # about another matrix
     select(app, document, ships)
     press(app, "Take back")
     assert review(engine, matrix, 0) == (None, None)
     assert app.session_state[LAST] == last
-
-
-def test_a_decision_of_somebody_else_is_not_replaced(app: AppTest, engine: RAGEngine) -> None:
-    matrix = facts(engine)
-    ships, [document] = matrix.fields[0], engine.documents.list()
-    opened(app)
-    select(app, document, ships)
-    assert document.lineage_id
-    assert ships.id
-    engine.matrices.review(matrix.id, document.lineage_id, ships.id, {"state": "accepted"})
-    press(app, "Reject")
-    assert "Somebody else has reviewed this value meanwhile" in texts(app)
-    assert review(engine, matrix, 0) == ("accepted", None)
 
 
 def test_a_colleagues_matrix_is_read_and_reviewed_as_far_as_it_is_shared(app: AppTest, engine: RAGEngine) -> None:
@@ -374,23 +361,18 @@ def test_an_owner_shares_a_matrix_and_a_template_with_the_collection(app: AppTes
     press(app, "Templates")
     next(box for box in app.checkbox if box.key == SHARED).check()
     press(app, "Save these fields")
-    assert engine.matrices.templates()[0].index_id == engine.indexes.list()[0].id
+    assert engine.templates.list()[0].index_id == engine.indexes.list()[0].id
 
 
 @pytest.mark.parametrize("theirs", [{"state": "rejected"}, {"state": "corrected", "value": 4000}])
 def test_a_correction_is_kept_in_the_form_when_somebody_else_decided(
     app: AppTest, engine: RAGEngine, theirs: dict[str, object]
 ) -> None:
-    matrix = facts(engine)
-    ships, [document] = matrix.fields[0], engine.documents.list()
-    opened(app)
-    select(app, document, ships)
+    matrix, document = reviewing(app, engine)
     press(app, "Correct")
     (value,) = [field for field in app.text_input if field.label == "Value"]
     value.set_value("4,813")
-    assert document.lineage_id
-    assert ships.id
-    engine.matrices.review(matrix.id, document.lineage_id, ships.id, theirs)
+    decide(engine, matrix, document, theirs)
     press(app, "Save")
     assert "Somebody else has reviewed this value meanwhile" in texts(app)
     (value,) = [field for field in app.text_input if field.label == "Value"]
@@ -410,9 +392,8 @@ def review(engine: RAGEngine, matrix: types.Matrix, number: int) -> tuple[str | 
 def test_only_rows_to_review_are_shown(app: AppTest, engine: RAGEngine) -> None:
     document = add(engine, "more.pdf", {1: "The harbour handled 517 ships in 2019.", 2: LINES[2]})
     matrix = facts(engine)
-    for field in matrix.fields:
-        assert field.id
-        engine.matrices.review(matrix.id, document.lineage_id or document.id, field.id, {"state": "accepted"})
+    for number in range(len(matrix.fields)):
+        decide(engine, matrix, document, {"state": "accepted"}, number)
     opened(app)
     assert "1 of 2 documents reviewed" in texts(app)
     app.toggle[0].set_value(True).run()
@@ -452,7 +433,7 @@ def test_fields_are_saved_as_a_template(app: AppTest, engine: RAGEngine) -> None
     (name,) = [field for field in app.text_input if field.label == "Name of the template"]
     name.set_value("Ports")
     press(app, "Save these fields")  # closes the dialog here, where the whole page is run
-    saved = engine.matrices.templates()[0]
+    saved = engine.templates.list()[0]
     assert (saved.name, [field.name for field in saved.fields], saved.is_own) == ("Ports", ["Ships", "Quasar"], True)
 
 

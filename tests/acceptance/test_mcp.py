@@ -337,7 +337,7 @@ def test_fields_are_given_as_a_template_or_a_schema_too(engine: RAGEngine) -> No
     schema = {"properties": {"crane": {"type": "string", "description": "What does the largest crane lift?"}}}
     (row,) = data(call(engine, "extract_fields", documents=["harbour.pdf"], json_schema=schema))["rows"]
     assert [*row["fields"]] == ["crane"]
-    engine.matrices.save_template("cranes", {"schema": schema})
+    engine.templates.save("cranes", {"schema": schema})
     (again,) = data(call(engine, "extract_fields", documents=["harbour.pdf"], template="cranes"))["rows"]
     assert again == row
 

@@ -37,59 +37,60 @@ def lease(engine: RAGEngine) -> uuid.UUID:
 
 
 def own(engine: RAGEngine) -> list[str]:
-    return [template.name for template in engine.matrices.templates() if template.is_own]
+    return [template.name for template in engine.templates.list() if template.is_own]
 
 
 def test_templates_are_saved_from_fields_schemas_matrices_and_templates(engine: RAGEngine, lease: uuid.UUID) -> None:
-    matrices = engine.matrices
-    saved = matrices.save_template("Mieten", {"fields": FIELDS})
+    templates = engine.templates
+    saved = templates.save("Mieten", {"fields": FIELDS})
     assert (saved.name, saved.title, saved.is_own) == ("Mieten", "Mieten", True)
     assert [one.type for one in saved.fields] == ["text", "money"]
-    schema = matrices.template_schema("Mieten")
-    assert matrices.save_template("again", {"schema": schema}).fields == saved.fields
-    matrix = matrices.create({"name": "M", "documentIds": [lease], "fields": FIELDS})
-    of_matrix = matrices.save_template("of a matrix", {"matrixId": matrix.id})
+    schema = templates.schema("Mieten")
+    assert templates.save("again", {"schema": schema}).fields == saved.fields
+    matrix = engine.matrices.create({"name": "M", "documentIds": [lease], "fields": FIELDS})
+    of_matrix = templates.save("of a matrix", {"matrixId": matrix.id})
     assert [one.name for one in of_matrix.fields] == [one.name for one in matrix.fields]
     assert {one.id for one in of_matrix.fields} == {None}
-    packaged = matrices.template("lease")
-    assert matrices.save_template("lease", {"template": "lease"}).fields == packaged.fields
-    assert matrices.template("lease").is_own
+    packaged = templates.get("lease")
+    assert templates.save("lease", {"template": "lease"}).fields == packaged.fields
+    assert templates.get("lease").is_own
+    assert all(one.is_own for one in templates.list()[:4])
     assert {*own(engine)} == {"again", "lease", "Mieten", "of a matrix"}
-    matrices.save_template("again", {"fields": ["What else?"]})
-    assert [one.name for one in matrices.template("again").fields] == ["What else?"]
+    templates.save("again", {"fields": ["What else?"]})
+    assert [one.name for one in templates.get("again").fields] == ["What else?"]
     for name in own(engine):
-        matrices.delete_template(name)
+        templates.delete(name)
     assert own(engine) == []
-    assert matrices.template("lease") == packaged
+    assert templates.get("lease") == packaged
 
 
 def test_templates_that_are_wrong_or_not_there_are_refused(engine: RAGEngine) -> None:
-    matrices = engine.matrices
+    templates = engine.templates
     wrong: list[dict[str, Any]] = [{}, {"fields": FIELDS, "template": "lease"}, {"fields": []}, {"schema": {}}]
     for request in wrong:
         with pytest.raises(errors.ValidationError):
-            matrices.save_template("x", request)
+            templates.save("x", request)
     for name in ("", "a/b", "..", "a\nb", "x" * 201):
         with pytest.raises(errors.ValidationError):
-            matrices.save_template(name, {"fields": FIELDS})
+            templates.save(name, {"fields": FIELDS})
     for missing in ({"template": "nothing"}, {"matrixId": str(uuid.uuid4())}):
         with pytest.raises(errors.NotFoundError):
-            matrices.save_template("x", missing)
+            templates.save("x", missing)
     for name in ("nothing", "lease"):  # what comes with the program stays
         with pytest.raises(errors.NotFoundError):
-            matrices.delete_template(name)
+            templates.delete(name)
     with pytest.raises(errors.NotFoundError):
-        matrices.template("nothing")
+        templates.get("nothing")
 
 
 def test_templates_are_the_users_own(engine: RAGEngine) -> None:
     bob = engine.installation.for_user("bob")
-    engine.matrices.save_template("Mieten", {"fields": FIELDS})
+    engine.templates.save("Mieten", {"fields": FIELDS})
     assert own(bob) == []
     with pytest.raises(errors.NotFoundError):
-        bob.matrices.delete_template("Mieten")
-    bob.matrices.save_template("Mieten", {"fields": ["Mine?"]})
-    assert [one.name for one in engine.matrices.template("Mieten").fields] == ["Who is the tenant?", "Rent"]
+        bob.templates.delete("Mieten")
+    bob.templates.save("Mieten", {"fields": ["Mine?"]})
+    assert [one.name for one in engine.templates.get("Mieten").fields] == ["Who is the tenant?", "Rent"]
 
 
 # --- suggestions ---
@@ -103,7 +104,7 @@ def test_without_a_model_the_fitting_template_and_labelled_values_are_suggested(
     engine: RAGEngine, lease: uuid.UUID
 ) -> None:
     found = engine.matrices.suggest_fields(lease)
-    assert found.template == engine.matrices.template("lease")
+    assert found.template == engine.templates.get("lease")
     assert found.fields[: len(found.template.fields)] == found.template.fields
     assert found.model is None
     stated = types_of(found)
@@ -249,7 +250,7 @@ class Terms(pydantic.BaseModel):
 
 def test_fields_are_extracted_as_a_model_a_schema_a_list_or_a_template(engine: RAGEngine, lease: uuid.UUID) -> None:
     asked = [FieldDefinition(name="tenant", instruction="Who is the tenant?", required=True)]
-    engine.matrices.save_template("Mieten", {"fields": asked})
+    engine.templates.save("Mieten", {"fields": asked})
     given: list[Any] = [
         Terms,
         Terms.model_json_schema(),

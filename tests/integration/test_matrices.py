@@ -662,7 +662,7 @@ def test_an_exported_matrix_has_typed_values_and_no_formulas(engine: RAGEngine, 
 def test_a_marked_copy_has_each_quote_with_its_field_and_value(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
     found = filled(engine, ids, [NUMBER, WHETHER])
     review(engine, found, 0, 1, "rejected")
-    with zipfile.ZipFile(io.BytesIO(engine.matrices.marked_copies(found.matrix.id))) as archive:
+    with zipfile.ZipFile(io.BytesIO(engine.matrices.export(found.matrix.id, "zip"))) as archive:
         assert archive.namelist() == ["north – marked.pdf", "=south – marked.pdf"]
         notes = {}
         for name in archive.namelist():
@@ -680,10 +680,10 @@ def test_a_marked_copy_has_each_quote_with_its_field_and_value(engine: RAGEngine
     assert entries[0].subject_name == "Harbours"
 
     add(engine, LATER, "north.pdf", replaces=ids[0])  # what was quoted is no longer there
-    with zipfile.ZipFile(io.BytesIO(engine.matrices.marked_copies(found.matrix.id))) as archive:
+    with zipfile.ZipFile(io.BytesIO(engine.matrices.export(found.matrix.id, "zip"))) as archive:
         assert archive.namelist() == ["=south – marked.pdf"]
     with pytest.raises(errors.NotFoundError):
-        engine.matrices.marked_copies(create(engine, ids[1:], [PRICE]).id)
+        engine.matrices.export(create(engine, ids[1:], [PRICE]).id, "zip")
 
 
 # --- the end, and others ---
@@ -779,14 +779,14 @@ def test_another_user_reaches_nothing_with_the_owners_ids(engine: RAGEngine, ids
         lambda: bob.matrices.review(found.matrix.id, lineage_id, field_id, request),
         lambda: bob.matrices.review(own.id, lineage_id, field_id, request),
         lambda: bob.matrices.export(found.matrix.id, "json"),
-        lambda: bob.matrices.marked_copies(found.matrix.id),
+        lambda: bob.matrices.export(found.matrix.id, "zip"),
         lambda: bob.matrices.extract({"documentIds": ids, "fields": [NUMBER]}),
         lambda: bob.matrices.delete(found.matrix.id),
         lambda: bob.store.matrices.delete_template("mine"),
     ):
         with pytest.raises(errors.NotFoundError):
             call()
-    assert not [template for template in bob.matrices.templates() if template.is_own]
+    assert not [template for template in bob.templates.list() if template.is_own]
     worker.run(engine.installation, wait=False)
     assert engine.matrices.get(found.matrix.id) == found
     assert [document.user_id for document in bob.matrices.get(own.id).documents] == ["bob"]
@@ -806,24 +806,12 @@ def test_a_colleague_cannot_put_shared_documents_into_a_matrix(engine: RAGEngine
 
 
 def test_templates_are_fields_that_can_be_asked(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
-    templates = {template.title: template.fields for template in engine.matrices.templates()}
+    templates = {template.title: template.fields for template in engine.templates.list()}
     assert {"Annual report", "Contract"} <= templates.keys()
     for title, fields in templates.items():
         matrix = engine.matrices.create({"name": title, "documentIds": ids, "fields": fields})
         assert len(matrix.fields) == len(fields) > 4
         assert None not in {field.id for field in matrix.fields}
-
-
-def test_own_templates_come_first_without_the_ids_of_a_matrix(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
-    matrix = create(engine, ids)
-    engine.store.matrices.save_template("Ports", matrix.fields)
-    own = engine.matrices.templates()[0]
-    assert (own.name, own.title, own.is_own) == ("Ports", "Ports", True)
-    assert [(field.name, field.id) for field in own.fields] == [(field.name, None) for field in matrix.fields]
-    engine.store.matrices.save_template("Ports", matrix.fields[:1])
-    assert [len(one.fields) for one in engine.matrices.templates() if one.is_own] == [1]
-    engine.store.matrices.delete_template("Ports")
-    assert not [one for one in engine.matrices.templates() if one.is_own]
 
 
 def test_fields_are_extracted_without_a_matrix(engine: RAGEngine, ids: list[uuid.UUID]) -> None:

@@ -409,8 +409,8 @@ def test_what_a_matrix_is_about_its_owner_decides(team: Team, matrix: Matrix, as
         lambda: colleague.matrices.edit(matrix.id, {"document_ids": [team.secret.id]}),
         lambda: colleague.matrices.edit(matrix.id, {"index_name": None}),
         lambda: colleague.matrices.delete(matrix.id),
-        lambda: colleague.matrices.save_template("theirs", {"fields": [DEPTH]}),
-        lambda: colleague.matrices.delete_template("theirs"),
+        lambda: colleague.templates.save("theirs", {"fields": [DEPTH]}),
+        lambda: colleague.templates.delete("theirs"),
         lambda: colleague.matrices.extract({"fields": [DEPTH], "document_ids": [team.secret.id]}),
     ]
     for call in calls:
@@ -459,16 +459,16 @@ def test_a_shared_matrix_has_documents_of_its_collection_only(team: Team, matrix
 
 
 def test_a_template_of_a_collection_is_used_where_it_is_shared(team: Team) -> None:
-    team.owner.matrices.save_template("harbours", {"fields": ["How deep is it?"], "index_name": "team"})
-    team.owner.matrices.save_template("harbours", {"fields": [DEPTH]})
-    team.owner.matrices.save_template("hidden", {"fields": [DEPTH]})
+    team.owner.templates.save("harbours", {"fields": ["How deep is it?"], "index_name": "team"})
+    team.owner.templates.save("harbours", {"fields": [DEPTH]})
+    team.owner.templates.save("hidden", {"fields": [DEPTH]})
     reader = team.opened("reader")
-    (template,) = [one for one in reader.matrices.templates() if one.index_id]
+    (template,) = [one for one in reader.templates.list() if one.index_id]
     assert (template.name, template.is_own) == ("harbours", False)
     row = reader.extract("harbours", [team.known.id]).rows[0]
     assert "fourteen" in str(row.fields["Depth"].value)
     for engine, name in ((reader, "hidden"), (team.owner.installation.for_user("reader"), "harbours")):
         with pytest.raises(errors.NotFoundError):
-            engine.matrices.template(name)
+            engine.templates.get(name)
     for name in ("harbours", "hidden"):
-        team.owner.matrices.delete_template(name)
+        team.owner.templates.delete(name)

@@ -1,7 +1,7 @@
 """Routes for matrices: fields read from documents, by a worker or while the client waits, reviews, and templates."""
 
 import uuid
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
@@ -15,10 +15,7 @@ from rag.contract import MatrixBody
 
 router = APIRouter(tags=["matrices"])
 
-ZIP = "application/zip"
-FILES: dict[str, dict[str, str]] = {mime_type: {} for mime_type in (*types.MATRIX_FILES.values(), ZIP)}
-MAX_EXTRACTED = 10
-"""Documents of one request; a matrix takes more, and reads them in the background."""
+FILES: dict[str, dict[str, str]] = {mime_type: {} for mime_type in types.MATRIX_FILES.values()}
 
 Name = Annotated[str, Path(min_length=1, max_length=200, pattern=types.SEGMENT, description="Of the template.")]
 
@@ -26,7 +23,7 @@ Name = Annotated[str, Path(min_length=1, max_length=200, pattern=types.SEGMENT, 
 class ExtractBody(types.ExtractRequest):
     """A request to read fields from a few documents while the client waits."""
 
-    document_ids: Annotated[tuple[uuid.UUID, ...], Field(min_length=1, max_length=MAX_EXTRACTED)]
+    document_ids: Annotated[tuple[uuid.UUID, ...], Field(min_length=1, max_length=types.MAX_EXTRACTED)]
 
 
 @router.post("/extract")
@@ -47,39 +44,36 @@ def extract(request: Request, sender: Reader, body: ExtractBody, stop: ClientIsG
 
 
 @router.get("/matrix-templates")
-def list_matrix_templates(sender: Reader) -> tuple[types.FieldTemplate, ...]:
+def list_matrix_templates(sender: Reader) -> list[types.FieldTemplate]:
     """List the templates: the caller's own lists of fields, then those for kinds of documents.
 
     With the `indexName` of a shared collection its owner's that are shared with it are in place of the caller's.
     """
-    return sender.engine.matrices.templates()
+    return sender.engine.templates.list()
 
 
 @router.get("/matrix-templates/{name}")
 def get_matrix_template(sender: Reader, name: Name) -> types.FieldTemplate:
     """Get a template, the caller's own before one for a kind of documents."""
-    return sender.engine.matrices.template(name)
+    return sender.engine.templates.get(name)
 
 
 @router.get("/matrix-templates/{name}/schema")
 def get_matrix_template_schema(sender: Reader, name: Name) -> dict[str, Any]:
     """Get a template as the JSON Schema of an object, which can be saved as a template again."""
-    return sender.engine.matrices.template_schema(name)
+    return sender.engine.templates.schema(name)
 
 
 @router.put("/matrix-templates/{name}")
 def save_matrix_template(sender: Writer, name: Name, body: types.TemplateRequest) -> types.FieldTemplate:
-    """Save fields as one's own template: a list, a JSON Schema, or those of a matrix or another template.
-
-    Without `indexName` a template that is shared stays so.
-    """
-    return sender.engine.matrices.save_template(name, body)
+    """Save fields as one's own template: a list, a JSON Schema, or those of a matrix or another template."""
+    return sender.engine.templates.save(name, body)
 
 
 @router.delete("/matrix-templates/{name}", status_code=204)
 def delete_matrix_template(sender: Writer, name: Name) -> None:
     """Delete a template of the caller's own."""
-    sender.engine.matrices.delete_template(name)
+    sender.engine.templates.delete(name)
 
 
 @router.get("/documents/{document_id}/field-suggestions")
@@ -98,12 +92,12 @@ def suggest_fields(request: Request, sender: Reader, document_id: uuid.UUID) -> 
 
 
 @router.get("/matrices")
-def list_matrices(sender: Reader) -> tuple[types.ListedMatrix, ...]:
+def list_matrices(sender: Reader) -> list[types.ListedMatrix]:
     """List the caller's matrices without their cells, the latest first, then those that others share.
 
     With the `indexName` of a shared collection those of it.
     """
-    return tuple(sender.engine.matrices.list())
+    return sender.engine.matrices.list()
 
 
 @router.post("/matrices", status_code=201)
@@ -123,19 +117,13 @@ def get_matrix(sender: Reader, matrix_id: uuid.UUID, limit: Limit = 50, offset: 
 
 @router.patch("/matrices/{matrix_id}")
 def edit_matrix(sender: Writer, matrix_id: uuid.UUID, body: types.MatrixEdit) -> types.Matrix:
-    """Change the name, documents, fields or what is followed; only new and changed cells are filled.
-
-    `seenAt` is the `editedAt` of the matrix that the caller saw; if it was edited since, the answer is 409.
-    """
+    """Change the name, documents, fields or what is followed; only new and changed cells are filled."""
     return sender.engine.matrices.edit(matrix_id, body)
 
 
 @router.post("/matrices/{matrix_id}/fill", status_code=202)
 def fill_matrix(sender: Writer, matrix_id: uuid.UUID, body: types.FillRequest | None = None) -> types.Job:
-    """Fill the cells that are empty, failed or stale; returns the running job if there is one.
-
-    With `pilot` only those of the first documents, until `pilot` is null.
-    """
+    """Fill the cells that are empty, failed or stale; returns the running job if there is one."""
     return sender.engine.matrices.fill(matrix_id, body)
 
 
@@ -149,11 +137,7 @@ def cancel_matrix(sender: Writer, matrix_id: uuid.UUID) -> types.Job | None:
 def review_cell(
     sender: Writer, matrix_id: uuid.UUID, lineage_id: uuid.UUID, field_id: uuid.UUID, body: types.ReviewRequest
 ) -> types.SavedCell:
-    """Accept, correct or reject a value, or take that back; it is kept when the cell is filled again.
-
-    `seenAt` is the `reviewedAt` of the review that the caller saw; if somebody has decided since, the answer is 409.
-    So it is with `filledAt`, if it is given, of the cell that the caller saw, if that was filled again since.
-    """
+    """Accept, correct or reject a value, or take that back; it is kept when the cell is filled again."""
     return sender.engine.matrices.review(matrix_id, lineage_id, field_id, body)
 
 
@@ -168,16 +152,13 @@ def export_matrix(
     sender: Reader,
     matrix_id: uuid.UUID,
     format_name: Annotated[
-        types.MatrixFormat | Literal["zip"], Query(alias="format", description="Of the file; zip: marked copies.")
+        types.MatrixFormat, Query(alias="format", description="Of the file; zip: marked copies.")
     ] = "xlsx",
 ) -> Response:
     """Export the values: XLSX with a sheet of evidence, CSV, or JSON with boxes; without formulas.
 
     As ZIP: of each document a PDF of its quoted pages, with the quotes highlighted and the values noted.
     """
-    matrices = sender.engine.matrices
-    matrix = sender.engine.store.matrices.get(matrix_id)
-    if format_name == "zip":
-        return attachment(f"{matrix.name}.zip", ZIP, matrices.marked_copies(matrix_id))
-    content = matrices.export(matrix_id, format_name)
-    return attachment(f"{matrix.name}.{format_name}", types.MATRIX_FILES[format_name], content)
+    name = sender.engine.store.matrices.get(matrix_id).name
+    content = sender.engine.matrices.export(matrix_id, format_name)
+    return attachment(f"{name}.{format_name}", types.MATRIX_FILES[format_name], content)

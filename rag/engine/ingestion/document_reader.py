@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 
 from rag import errors, ingestion, types, vocabulary
-from rag.engine import matrices
+from rag.engine import matrix_filling
 from rag.engine.library.files import Attachments
 from rag.engine.models import DEFAULT_AUTH, DEFAULT_PROVIDER_OPTIONS
 from rag.engine.questions.overviews import Overviews
@@ -167,8 +167,8 @@ class DocumentReader:
         document = self._workspace.store.documents.get(document_id)
         if document.status is types.DocumentStatus.READY:
             with contextlib.suppress(errors.Error):
-                matrices.follow(self._workspace, [document.id])
-                matrices.refill(self._workspace, lineage_id=document.lineage)
+                matrix_filling.follow(self._workspace, [document.id])
+                matrix_filling.refill(self._workspace, lineage_id=document.lineage)
             with contextlib.suppress(errors.Error):  # they are chosen again where they are shown
                 Overviews(self._workspace).facts(document)
         return document

@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from rag import errors, ingestion, tracing, types
-from rag.engine import matrices
+from rag.engine import matrix_filling
 from rag.engine.ingestion.document_reader import DocumentReader
 from rag.engine.library.files import Attachments, FileContent, Originals, as_file, display_name, sha256_of
 from rag.engine.library.saved_filters import resolve_filters
@@ -280,7 +280,7 @@ class Documents:
             edit = types.DocumentEdit(**{**edit.model_dump(exclude_unset=True), "name": name})
         after = store.documents.edit(document_id, edit)
         if "tags" in edit.given:
-            matrices.follow(self._workspace, [document_id])
+            matrix_filling.follow(self._workspace, [document_id])
         if after.chunk_count and (before.name, before.title) != (after.name, after.title):
             # it was read already: make it searchable by its new name and title
             pages = store.chunks.page_lines([(after.id, number + 1) for number in range(ingestion.FRONT_PAGES)])
@@ -298,7 +298,7 @@ class Documents:
         parsed = parse(_Tagging, {"add": [*add], "remove": [*remove]})
         changed = self._workspace.store.documents.tag(document_ids, added=parsed.add, removed=parsed.remove)
         if parsed.add:
-            matrices.follow(self._workspace, changed)
+            matrix_filling.follow(self._workspace, changed)
         return changed
 
     def tags(self, index_name: str = types.DEFAULT_INDEX) -> builtins.list[types.TagCount]:

@@ -187,9 +187,9 @@ def _shared_with(filled: types.FilledMatrix | None, collection: str) -> str | No
 
 def _template_choice() -> types.FieldTemplate | None:
     """Show the templates and return the one that is chosen."""
-    templates = [*session.own_engine().matrices.templates()]
+    templates = session.own_engine().templates.list()
     if session.engine().is_shared:
-        templates += [one for one in session.engine().matrices.templates() if one.index_id]
+        templates += [one for one in session.engine().templates.list() if one.index_id]
     titles = [one.title if one.is_own or one.index_id else _(one.title) for one in templates]
     number = st.pills(
         _("Templates"),

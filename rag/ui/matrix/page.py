@@ -1,8 +1,6 @@
 """The matrix page: the open matrix beside its selected cell, or the form of one."""
 
-import functools
 import uuid
-from collections.abc import Callable
 
 import streamlit as st
 
@@ -35,7 +33,7 @@ LEGEND = N_(
     "? not sure · ≠ contradicts another value · ↻ the document or field has changed since · ✓ accepted · ✎ corrected · "
     "✗ rejected · – not stated"
 )
-FILES: dict[types.MatrixFormat, str] = {"xlsx": "Excel", "csv": "CSV", "json": "JSON"}
+FILES: dict[types.MatrixFormat, str] = {"xlsx": "Excel", "csv": "CSV", "json": "JSON", "zip": N_("Marked copies")}
 
 
 def show() -> None:
@@ -114,36 +112,30 @@ def _choice(names: dict[uuid.UUID, str], matrix: types.Matrix) -> None:
 
 def _actions(filled: types.FilledMatrix) -> None:
     matrix, is_own = filled.matrix, filled.permission is None
-    matrices = engine_of(matrix.id).matrices
     with st.container(horizontal=True):
         if is_own:
             st.button(_("Edit"), icon=":material/edit:", on_click=form.open_form, args=(matrix.id,))
-        for format_name, label in FILES.items():
-            export = functools.partial(matrices.export, matrix.id, format_name)
-            _download(matrix.id, label, export, f"{matrix.name}.{format_name}", types.MATRIX_FILES[format_name])
-        copies = functools.partial(matrices.marked_copies, matrix.id)
-        is_found = any(row.found for row in filled.rows)
-        _download(
-            matrix.id, _("Marked copies"), copies, f"{matrix.name}.zip", "application/zip", is_disabled=not is_found
-        )
+        for format_name in FILES:
+            is_empty = format_name == "zip" and not any(row.found for row in filled.rows)
+            _download(matrix, format_name, is_disabled=is_empty)
         if is_own:
             with st.popover(_("Delete"), icon=":material/delete:"):
                 st.text(_("The values and their reviews will be deleted. The documents stay."))
                 st.button(_("Delete the matrix"), type="primary", on_click=_delete, args=(matrix.id,))
 
 
-def _download(
-    matrix_id: uuid.UUID, label: str, write: Callable[..., bytes], name: str, mime: str, *, is_disabled: bool = False
-) -> None:
+def _download(matrix: types.Matrix, format_name: types.MatrixFormat, *, is_disabled: bool) -> None:
     """Offer a file that is written when the button is clicked, outside a page that knows the user and the language."""
-    language = current_language()
+    matrices, language = engine_of(matrix.id).matrices, current_language()
 
     def file() -> bytes:
         with use_language(language):
-            return write(say=translate_message, language=language)
+            return matrices.export(matrix.id, format_name, say=translate_message, language=language)
 
     # The browser would download the file of the matrix that was shown before from a button of the same identity.
-    download_button(label, file, name, mime, disabled=is_disabled, key=f"matrix-download-{matrix_id}-{mime}")
+    key = f"matrix-download-{matrix.id}-{format_name}"
+    name, mime_type = f"{matrix.name}.{format_name}", types.MATRIX_FILES[format_name]
+    download_button(_(FILES[format_name]), file, name, mime_type, disabled=is_disabled, key=key)
 
 
 def _delete(matrix_id: uuid.UUID) -> None:

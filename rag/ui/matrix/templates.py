@@ -25,8 +25,8 @@ def edit_templates(
     fields: Sequence[types.FieldDefinition], begin_with: Callable[[Sequence[types.FieldDefinition]], None]
 ) -> None:
     """Save the `fields` of the form, or `begin_with` those of a file; delete templates of one's own."""
-    matrices = session.own_engine().matrices
-    own = [template.name for template in matrices.templates() if template.is_own]
+    templates = session.own_engine().templates
+    own = [template.name for template in templates.list() if template.is_own]
 
     @error_boundary()
     def save() -> None:
@@ -34,7 +34,7 @@ def edit_templates(
         request: dict[str, object] = {"fields": [field.model_dump() for field in fields]}
         if st.session_state.get(SHARED):  # else one that is shared stays so
             request["index_name"] = session.collection()
-        matrices.save_template(title, request)
+        templates.save(title, request)
 
     with st.form("matrix-template-form", border=False):
         name = st.text_input(_("Name of the template"), placeholder=_("Loan agreements"), key=NAME)
@@ -55,7 +55,7 @@ def edit_templates(
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(escape(name), width="stretch")
             if st.button(_("Delete"), key=f"matrix-template-delete-{name}", icon=":material/delete:"):
-                matrices.delete_template(name)
+                templates.delete(name)
                 st.rerun(scope="fragment")
 
 

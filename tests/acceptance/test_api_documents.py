@@ -16,7 +16,9 @@ from tests import mails, pdfs, sheets, vendors
 from tests.acceptance import api
 
 
-def upload(web: httpx.Client, content: bytes, name: str, key: str | None = None, **fields: str) -> httpx.Response:
+def upload(
+    web: httpx.Client, content: bytes, name: str, key: str | None = None, **fields: str | list[str]
+) -> httpx.Response:
     headers = {"idempotency-key": key} if key else {}
     return web.post("/documents", files={"file": (name, content)}, data=fields, headers=headers)
 
@@ -395,6 +397,28 @@ def test_a_file_of_the_same_name_is_asked_about(web: httpx.Client, engine: RAGEn
     nobody = upload(web, pdfs.plain([f"A fourth {uuid.uuid4()}."]), name, replaces=str(uuid.uuid4()))
     assert api.error_of(nobody) == (404, "not_found")
     assert api.error_of(upload(web, other, name, onSameName="perhaps")) == (422, "validation")
+
+
+def test_an_upload_with_a_tag_joins_the_matrix_that_follows_it(
+    web: httpx.Client, engine: RAGEngine, content: bytes
+) -> None:
+    request = {"name": "Piers", "fields": ["How many ships?"], "follows": {"indexName": "default", "tags": ["pier"]}}
+    matrix = web.post("/matrices", json=request).json()
+    key, name = str(uuid.uuid4()), f"{uuid.uuid4()}.pdf"
+    made = upload(web, content, name, key, tag=["Pier", "2024"]).json()
+    assert made["tags"] == ["Pier", "2024"]
+    engine.documents.tag([uuid.UUID(made["id"])], remove=["pier"])
+    assert upload(web, content, name, key, tag=["Pier"]).json()["tags"] == ["2024", "Pier"]  # as if it had ended before
+    worker.run(engine.installation, wait=False)
+    assert [row["documentId"] for row in web.get(f"/matrices/{matrix['id']}").json()["rows"]] == [made["id"]]
+    later = upload(web, pdfs.plain([f"Later {uuid.uuid4()}."]), name, replaces=made["id"], tag=["signed"]).json()
+    worker.run(engine.installation, wait=False)
+    assert web.get(f"/documents/{later['id']}").json()["tags"] == ["2024", "Pier", "signed"]
+    web.delete(f"/matrices/{matrix['id']}")
+    for wrong in ("", "x" * 65, "a\nb"):
+        other = f"{uuid.uuid4()}.pdf"
+        assert api.error_of(upload(web, pdfs.plain([other]), other, tag=[wrong])) == (422, "validation")
+        assert web.get("/documents", params={"search": other}).json()["items"] == []
 
 
 def test_kept_answers_say_what_became_of_their_quotes(web: httpx.Client, engine: RAGEngine, ready: str) -> None:

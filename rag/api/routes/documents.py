@@ -63,6 +63,7 @@ class UploadForm(pydantic.BaseModel):
             "`version` a new version, `ask` refuses (409, `same_name`).",
         ),
     ] = "keep"
+    tags: Annotated[types.Tags, pydantic.Field(alias="tag", description="A tag that it gets; repeated: several.")] = ()
 
 
 @router.post(
@@ -89,6 +90,7 @@ def upload(
         key=idempotency_key,
         replaces=form.replaces,
         on_same_name=form.on_same_name,
+        tags=form.tags,
     )
     if not is_new:
         response.status_code = 200

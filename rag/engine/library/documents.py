@@ -25,7 +25,7 @@ ANY_MODEL = types.GenerationOptions()
 
 class _Tagging(types.Model):
     add: types.Tags
-    remove: types.Tags
+    remove: types.Tags = ()
 
 
 class Documents:
@@ -96,15 +96,18 @@ class Documents:
         enqueue: bool = True,
         replaces: uuid.UUID | None = None,
         on_same_name: types.OnSameName = "keep",
+        tags: Sequence[str] = (),
         key: str | None = None,
     ) -> types.Document:
         """Add a file; a worker reads it, or with `enqueue` False the caller does by `process`.
 
         An encrypted file without a password waits for it. With `replaces` it becomes the next version of that document,
         which it replaces atomically when it is ready; until then, and if it fails, the old version stays searchable.
-        `on_same_name` says what to do if the index has a document of the same name; for `key` see `upload`.
+        `on_same_name` says what to do if the index has a document of the same name. `tags` are added; those of a new
+        version at once to the document, which keeps them. For `key` see `upload`.
 
         Raises:
+            errors.ValidationError: a tag is empty, too long, or not a single line.
             errors.UnsupportedFileError: the file type is not supported.
             errors.DuplicateError: the same content is in the index; `details` name it.
             errors.PasswordError: the password is wrong.
@@ -114,7 +117,7 @@ class Documents:
             errors.SameNameError: `on_same_name` is "ask" and a document has the name; `details` have its
                 `document_id`, `name`, `version` and `created_at`.
         """
-        index = self._index_of(replaces, index_name)
+        index, given = self._index_of(replaces, index_name), parse(_Tagging, {"add": [*tags]}).add
         with as_file(content) as path, tracing.span("upload") as step:
             replaced = replaces or self._same_name(path, name, index, on_same_name)
             document = self._originals.keep(
@@ -123,6 +126,9 @@ class Documents:
             step.add(document=document.id, bytes=document.size, mime_type=document.mime_type)
             if (traced := tracing.current_traceparent()) is not None:
                 self._workspace.store.documents.set_trace(document.id, traced)
+            if given:  # before it is read, when it joins the matrices that follow a tag
+                self.tag([replaced or document.id], add=given)
+                document = self._workspace.store.documents.get(document.id)
             return self._enqueue(document) if enqueue else document
 
     def _index_of(self, replaces: uuid.UUID | None, index_name: str) -> types.Index:
@@ -163,6 +169,7 @@ class Documents:
         key: str | None = None,
         replaces: uuid.UUID | None = None,
         on_same_name: types.OnSameName = "keep",
+        tags: Sequence[str] = (),
     ) -> tuple[types.Document, bool]:
         """Add a file for a worker to read; the same file under the same idempotency `key` is the same document.
 
@@ -181,6 +188,7 @@ class Documents:
                         password=password,
                         replaces=replaces,
                         on_same_name=on_same_name,
+                        tags=tags,
                         key=key,
                     )
                 except errors.DuplicateError:
@@ -197,6 +205,9 @@ class Documents:
                     N_("The idempotency key was used for another file. Send this one under a new key."),
                     details={"field": "Idempotency-Key", "document_id": str(earlier.id)},
                 )
+            if tags:  # the first attempt may have ended before
+                self.tag([replaces or earlier.id], add=tags)
+                earlier = self._workspace.store.documents.get(earlier.id)
             if self._originals.restore_file(earlier.id, path):
                 earlier = self._enqueue(self._workspace.store.documents.get(earlier.id))
             return earlier, False

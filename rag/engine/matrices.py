@@ -33,8 +33,8 @@ ANY_MODEL = types.GenerationOptions()
 class Matrices:
     """One user's matrices, over the user's own documents, or those of a collection that another user shares.
 
-    Of a shared collection they are read, and with the right to write filled and reviewed. What they are about, their
-    owner decides. Jobs that fill them are the owner's.
+    Of a shared collection they are read, and with the right to write filled and reviewed, and fields added and changed.
+    All else their owner decides. Jobs that fill them are the owner's.
     """
 
     def __init__(self, workspace: Workspace, questions: Questions, templates: Templates) -> None:
@@ -80,6 +80,7 @@ class Matrices:
             errors.ValidationError: as in `create`.
             errors.NotFoundError: there is no such matrix, or a document or collection as in `create`.
             errors.ConflictError: the matrix was edited since the caller saw it, if the request says when.
+            errors.ForbiddenError: it is another's, and more than fields is changed, or a field removed.
         """
         parsed = parse(types.MatrixEdit, request)
         matrices = self._workspace.store.matrices

@@ -178,7 +178,7 @@ class MatrixRequest(Input):
 
     With `pilot` only the first so many documents are filled, until all are asked for. `follows` adds new documents.
     `index_name` is the collection, of which all documents are, whose readers read the matrix, too, and whose writers
-    review and fill it; null: it is the user's alone.
+    review and fill it, and add and change fields; null: it is the user's alone.
     """
 
     name: _Name

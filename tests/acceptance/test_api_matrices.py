@@ -139,6 +139,9 @@ def test_a_matrix_is_shared_with_a_collection(engine: RAGEngine, web: httpx.Clie
         assert ada.post(f"{path}/cancel").json()["status"] == "cancelled"
         assert b"4812" in ada.get(f"{path}/export", params={"format": "csv"}).content
         assert error_of(ada.patch(path, json={"name": "Theirs"})) == (403, "forbidden")
+        assert error_of(ada.patch(path, json={"fields": [QUASAR]})) == (403, "forbidden")
+        edited = ada.patch(path, json={"fields": [*shared["fields"], QUASAR], "seenAt": shared["editedAt"]}).json()
+        assert [one["name"] for one in edited["fields"]] == ["Ships", QUASAR]
         assert ada.post(f"{path}/fill").json()["status"] == "queued"
         assert error_of(ada.delete(path)) == (403, "forbidden")
         assert ada.get(path).json()["job"]["status"] == "queued"

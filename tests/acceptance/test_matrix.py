@@ -325,7 +325,7 @@ def test_a_colleagues_matrix_is_read_and_reviewed_as_far_as_it_is_shared(app: Ap
     app.run()
     press(app, "Accept")
     assert review(ada, matrix, 0) == ("accepted", None)
-    assert not {"Edit", "Delete the matrix"} & {one.label for one in app.button}
+    assert "Delete the matrix" not in {one.label for one in app.button}
 
     cell = ada.matrices.get(matrix.id).at(document, matrix.fields[0])
     assert cell
@@ -339,6 +339,29 @@ def test_a_colleagues_matrix_is_read_and_reviewed_as_far_as_it_is_shared(app: Ap
     ada.sharing.unshare({"grantee": "local"})
     opened(app)
     assert "No matrix yet" in [heading.value for heading in app.subheader]
+
+
+def test_a_colleague_who_may_write_adds_fields_and_removes_none(app: AppTest, engine: RAGEngine) -> None:
+    ada = engine.installation.for_user("ada")
+    add(ada, "theirs.pdf", LINES)
+    matrix = facts(ada, index_name="default")
+    share = types.ShareRequest(grantee="local", permission="write")
+    ada.store.shares.share(ada.indexes.list()[0].id, share, is_admin=True)
+    opened(app)
+    press(app, "Edit")
+    assert not {"Name", "Documents"} & {one.label for one in (*app.text_input, *app.multiselect)}
+    assert "Only its owner removes fields" in texts(app)
+    added = types.FieldDefinition(name="Pears", instruction="How many kinds of pears does the orchard grow?")
+    app.session_state[INITIAL_FIELDS] = Initial(5, (matrix.fields[0], added))
+    app.run()
+    press(app, "Save")
+    assert "ask its owner for all else" in texts(app)
+    assert ada.store.matrices.get(matrix.id).fields == matrix.fields
+    app.session_state[INITIAL_FIELDS] = Initial(6, (*matrix.fields, added))
+    app.run()
+    press(app, "Save")
+    assert [one.name for one in ada.store.matrices.get(matrix.id).fields] == ["Ships", "Quasar", "Pears"]
+    assert data(app)["columns"][2]["name"] == "Pears"
 
 
 def test_an_owner_shares_a_matrix_and_a_template_with_the_collection(app: AppTest, engine: RAGEngine) -> None:

@@ -144,6 +144,8 @@ def snapshot_of(team: Team) -> object:
     return documents.list(index_id), documents.list(index_id, IN_TRASH), team.db.of(VICTIM).shares.list(), matrices
 
 
+EDITED_FIELDS = [FIELDS[0].model_copy(update={"name": "Their secret"}), FIELDS[1], *OTHER_FIELDS]
+
 NO_PLACE: dict[str, Callable[[SharedStore, Team], object]] = {
     "indexes.ensure": lambda s, _: s.indexes.ensure("team", SPACE, ChunkingOptions(chunk_size_chars=500)),
     "indexes.delete": lambda s, t: s.indexes.delete(t.owner.index.id),
@@ -153,7 +155,11 @@ NO_PLACE: dict[str, Callable[[SharedStore, Team], object]] = {
     "shares.unshare": lambda s, t: s.shares.unshare(t.owner.index.id, READER),
     "shares.matrices": lambda s, _: s.shares.matrices(),
     "matrices.create": lambda s, t: s.matrices.create("theirs", FIELDS, [], index_id=t.owner.index.id),
-    "matrices.edit": lambda s, t: s.matrices.edit(t.matrix.id, fields=OTHER_FIELDS, sets_index=True),
+    "matrices.edit: name": lambda s, t: s.matrices.edit(t.matrix.id, name="theirs"),
+    "matrices.edit: documents": lambda s, t: s.matrices.edit(t.matrix.id, lineage_ids=[]),
+    "matrices.edit: following": lambda s, t: s.matrices.edit(t.matrix.id, sets_follows=True),
+    "matrices.edit: sharing": lambda s, t: s.matrices.edit(t.matrix.id, fields=EDITED_FIELDS, sets_index=True),
+    "matrices.edit: a field less": lambda s, t: s.matrices.edit(t.matrix.id, fields=EDITED_FIELDS[1:]),
     "matrices.put": lambda s, t: s.matrices.put(t.matrix.id, [(FIELDS[0], cell_of(t.document, "theirs"))]),
     "matrices.delete": lambda s, t: s.matrices.delete(t.matrix.id),
     "matrices.open": lambda s, _: s.matrices.open(),
@@ -353,6 +359,7 @@ WRITES: dict[str, Callable[[SharedStore, Team], object]] = {
     "documents.resume": lambda s, t: s.documents.resume(t.document.id),
     "sources.set_upload_key": lambda s, t: s.sources.set_upload_key(t.document.id, "key"),
     "matrices.review": lambda s, t: _review(s, t.matrix, t.document),
+    "matrices.edit": lambda s, t: s.matrices.edit(t.matrix.id, fields=EDITED_FIELDS),
     "matrices.set_pilot": lambda s, t: s.matrices.set_pilot(t.matrix.id, 1),
     "matrices.start_job": lambda s, t: s.matrices.start_job(t.matrix.id, "team", 2),
     "jobs.cancel": lambda s, t: s.jobs.cancel(_job(t)),
@@ -452,6 +459,7 @@ def test_other_matrices_and_jobs_of_the_owner_are_not_reached(team: Team) -> Non
         calls: list[Callable[[], object]] = [
             lambda: writer.matrices.get(hidden.id),  # noqa: B023 - called at once
             lambda: writer.matrices.set_pilot(hidden.id, 1),  # noqa: B023
+            lambda: writer.matrices.edit(hidden.id, fields=EDITED_FIELDS),  # noqa: B023
             lambda: writer.matrices.start_job(hidden.id, "team", 1),  # noqa: B023
             lambda: _review(writer, hidden, team.document),  # noqa: B023
             lambda: writer.jobs.cancel(filling.id),  # noqa: B023
@@ -461,12 +469,32 @@ def test_other_matrices_and_jobs_of_the_owner_are_not_reached(team: Team) -> Non
         for call in calls:
             with pytest.raises(errors.NotFoundError):
                 call()
+        assert owner.matrices.get(hidden.id).fields == (*FIELDS,)
+        assert not owner.matrices.cells(hidden.id)[0].is_outdated
     assert {one.status for one in owner.jobs.list()} == {"queued"}
 
 
-def test_the_audit_names_who_filled_and_decided_about_a_shared_matrix(team: Team) -> None:
+def test_a_writer_edits_fields_and_their_values_become_out_of_date(team: Team) -> None:
+    """Those of documents that the writer may not see, too: the field means something else."""
+    owner, private = team.db.of(VICTIM), Owner.of(team.db, VICTIM, name="private")
+    moved = team.owner.ready("moved.pdf", ["moved away"])
+    owner.matrices.edit(team.matrix.id, lineage_ids=[*team.matrix.lineage_ids, lineage_of(moved)])
+    owner.matrices.put(team.matrix.id, [(FIELDS[0], cell_of(moved, "a secret answer"))])
+    owner.documents.move([moved.id], private.index.id)
+    seen = owner.matrices.get(team.matrix.id).edited_at
+    team.give(WRITER)
+    edited = team.shared("writer").matrices.edit(team.matrix.id, fields=EDITED_FIELDS, seen_at=seen)
+    assert owner.matrices.get(team.matrix.id) == edited
+    assert edited.fields == (*EDITED_FIELDS,)
+    assert [one.is_outdated for one in owner.matrices.cells(team.matrix.id)] == [True] * 3
+    with pytest.raises(errors.ConflictError):
+        owner.matrices.edit(team.matrix.id, fields=FIELDS, seen_at=seen)
+
+
+def test_the_audit_names_who_edited_filled_and_decided_about_a_shared_matrix(team: Team) -> None:
     team.give(WRITER)
     owner, writer = team.db.of(VICTIM), team.shared("writer")
+    writer.matrices.edit(team.matrix.id, fields=EDITED_FIELDS)
     writer.matrices.start_job(team.matrix.id, "team", 2, is_asked=True)
     decided = _review(writer, team.matrix, team.document).review
     assert decided
@@ -481,6 +509,8 @@ def test_the_audit_names_who_filled_and_decided_about_a_shared_matrix(team: Team
     assert [(one.actor, one.action, one.owner, one.subject_name) for one in told] == [
         ("writer", "matrix.review", VICTIM, "of the team"),
         ("writer", "matrix.fill", VICTIM, "of the team"),
+        ("writer", "matrix.edit", VICTIM, "of the team"),
     ]
-    decision = {"document_id": str(team.document.id), "field": "Secret", "decision": "corrected", "shared": True}
-    assert told[0].details == decision
+    assert told[2].details == {"field": ["Secret", "Their secret", "What is it?"], "shared": True}
+    decision = {"document_id": str(team.document.id), "field": EDITED_FIELDS[0].name, "decision": "corrected"}
+    assert told[0].details == {**decision, "shared": True}

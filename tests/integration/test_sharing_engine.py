@@ -398,6 +398,20 @@ def test_readers_only_read_a_matrix_and_export_it(team: Team, matrix: Matrix) ->
     assert rows.get(matrix.id) == seen.model_copy(update={"permission": None})
 
 
+def test_a_writer_adds_and_changes_fields_which_are_filled(team: Team, matrix: Matrix) -> None:
+    request = {"fields": [{**DEPTH, "id": str(matrix.fields[0].id), "name": "Dredged to"}, "Who dredged it?"]}
+    with pytest.raises(errors.ForbiddenError):
+        opened_by(team, "reader", matrix).matrices.edit(matrix.id, request)
+    writer = opened_by(team, "writer", matrix)
+    edited = writer.matrices.edit(matrix.id, {**request, "seen_at": matrix.edited_at})
+    assert [one.name for one in edited.fields] == ["Dredged to", "Who dredged it?"]
+    assert edited.fields[0].id == matrix.fields[0].id
+    assert writer.matrices.progress(matrix.id).to_fill == 2
+    worker.run(team.owner.installation, wait=False)
+    filled = team.owner.matrices.get(matrix.id)
+    assert (filled.to_fill, "fourteen" in str(filled.cells[0].cell.value)) == (0, True)
+
+
 @pytest.mark.parametrize("asker", ["reader", "writer"])
 def test_what_a_matrix_is_about_its_owner_decides(team: Team, matrix: Matrix, asker: str) -> None:
     colleague, before = opened_by(team, asker, matrix), team.owner.matrices.get(matrix.id)
@@ -405,7 +419,8 @@ def test_what_a_matrix_is_about_its_owner_decides(team: Team, matrix: Matrix, as
     calls: list[Callable[[], object]] = [
         lambda: colleague.matrices.create(request),
         lambda: colleague.matrices.create({**request, "index_name": "team"}),
-        lambda: colleague.matrices.edit(matrix.id, {"fields": ["Who dredged it?"]}),
+        lambda: colleague.matrices.edit(matrix.id, {"fields": ["Who dredged it?"]}),  # removes the one that was there
+        lambda: colleague.matrices.edit(matrix.id, {"name": "theirs"}),
         lambda: colleague.matrices.edit(matrix.id, {"document_ids": [team.secret.id]}),
         lambda: colleague.matrices.edit(matrix.id, {"index_name": None}),
         lambda: colleague.matrices.delete(matrix.id),

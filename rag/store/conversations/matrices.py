@@ -20,7 +20,8 @@ class Matrices:
     """A user's rows of the tables `matrices`, `field_cells` and `field_templates`.
 
     `follows` is the index id and tags of documents that join by themselves. `index_id` is the collection with which
-    something is shared: those with whom the collection is shared read it, and review and fill if they may write.
+    something is shared: those with whom the collection is shared read it, and if they may write review and fill it, and
+    edit its fields.
     """
 
     def __init__(self, database: UserDatabase) -> None:
@@ -91,6 +92,7 @@ class Matrices:
         Raises:
             errors.NotFoundError: there is no such matrix.
             errors.ConflictError: it was edited after `seen_at`, if that is given.
+            errors.ForbiddenError: it is another's, and more than fields is changed, or a field removed.
         """
         with self._database.transaction() as connection:
             # A worker that saves values meanwhile waits, or was before, and then its cells become out of date, too
@@ -115,9 +117,16 @@ class Matrices:
                 index_id=index_id,
                 sets_index=sets_index,
             ).fetchone()
+            if edited is None:
+                raise errors.ForbiddenError(
+                    N_("This matrix is another's: change or add fields, and ask its owner for all else.")
+                )
             if changed:
                 self._queries.run(connection, "outdate", id=matrix_id, field_ids=changed)
-            return types.Matrix(**_matrix(edited or row))
+            if fields is not None:
+                names = dict.fromkeys(one.name for one in {*fields} ^ {*before.values()})
+                self._audit(connection, "matrix.edit", row, {"field": sorted(names)})
+            return types.Matrix(**_matrix(edited))
 
     def join_following(self, document_ids: Sequence[uuid.UUID]) -> Sequence[uuid.UUID]:
         """Add ready documents to the matrices that follow their collection and tags; return all that follow any."""

@@ -1,4 +1,4 @@
--- In a shared collection its matrices are read, filled and reviewed; other statements are their owner's.
+-- In a shared collection its matrices are read, filled and reviewed, and their fields edited; other statements are their owner's.
 
 -- name: create
 INSERT INTO matrices (user_id, id, name, fields, lineage_ids, pilot, follows, index_id)
@@ -26,7 +26,8 @@ RETURNING *;
 UPDATE matrices SET pilot = :pilot WHERE user_id = :user_id AND id = :id AND is_within(index_id, :within) RETURNING *;
 
 -- name: edit
--- Values that are not given stay. The cells of removed fields and documents are deleted.
+-- Values that are not given stay. The cells of removed fields and documents are deleted. In a shared collection only fields
+-- are edited, of which none is removed.
 WITH edited AS (
     UPDATE matrices
     SET name = coalesce(:name::text, name), fields = coalesce(:fields::jsonb, fields),
@@ -35,7 +36,12 @@ WITH edited AS (
         following_since = CASE WHEN :sets_follows THEN clock.at ELSE following_since END,
         index_id = CASE WHEN :sets_index THEN :index_id::uuid ELSE index_id END, edited_at = clock.at
     FROM (SELECT now() AS at) AS clock
-    WHERE user_id = :user_id AND id = :id
+    WHERE user_id = :user_id AND id = :id AND is_within(index_id, :within)
+      AND (:within::uuid IS NULL
+           OR :name::text IS NULL AND :lineage_ids::uuid[] IS NULL AND NOT :sets_follows AND NOT :sets_index
+              AND NOT EXISTS (
+                  SELECT 1 FROM jsonb_array_elements(fields) f
+                  WHERE NOT :fields::jsonb @> jsonb_build_array(jsonb_build_object('id', f.value -> 'id'))))
     RETURNING matrices.*
 ), gone AS (
     DELETE FROM field_cells c USING edited m
@@ -47,8 +53,9 @@ SELECT * FROM edited;
 
 -- name: outdate
 -- The cells of fields that mean something else now.
-UPDATE field_cells SET is_outdated = true
-WHERE user_id = :user_id AND matrix_id = :id AND field_id = ANY (:field_ids::uuid[]);
+UPDATE field_cells c SET is_outdated = true
+WHERE user_id = :user_id AND matrix_id = :id AND field_id = ANY (:field_ids::uuid[])
+  AND EXISTS (SELECT 1 FROM matrices m WHERE m.user_id = :user_id AND m.id = c.matrix_id AND is_within(m.index_id, :within));
 
 -- name: join_following
 -- Documents that were read join the matrices that followed their collection when they were added, and have the tags.
@@ -125,7 +132,7 @@ GROUP BY r.lineage_id;
 
 -- name: lock
 -- Its definitions stay until the end of the transaction.
-SELECT * FROM matrices WHERE user_id = :user_id AND id = :id FOR NO KEY UPDATE;
+SELECT * FROM matrices WHERE user_id = :user_id AND id = :id AND is_within(index_id, :within) FOR NO KEY UPDATE;
 
 -- name: put
 -- Values from other content are kept, and what a person decided stays. A value that a person rejected is as old as it was

@@ -33,6 +33,7 @@ ACTIONS = {
     "document.move": N_("Document moved"),
     "share.give": N_("Shared"),
     "share.withdraw": N_("No longer shared"),
+    "matrix.edit": N_("Fields of a matrix edited"),
     "matrix.fill": N_("Matrix filled"),
     "matrix.review": N_("Matrix value reviewed"),
     "key.create": N_("Key created"),

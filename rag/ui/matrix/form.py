@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import streamlit as st
 
@@ -11,7 +11,7 @@ from rag.ui import session
 from rag.ui.formatting import distinct, escape, plural
 from rag.ui.language import _
 from rag.ui.matrix.field_table import edit_fields, fields_of_rows, row_of
-from rag.ui.matrix.selection import MATRIX
+from rag.ui.matrix.selection import MATRIX, engine_of
 from rag.ui.matrix.templates import edit_templates
 from rag.ui.translated_messages import translate_error
 
@@ -69,48 +69,22 @@ def form_button() -> None:
 
 
 def show_form() -> None:
-    """Show the form of a new matrix, or of the one being edited."""
-    engine, opened = session.own_engine(), st.session_state[OPEN]
+    """Show the form of a new matrix, or of the one being edited; of a colleague's only its fields."""
+    opened = st.session_state[OPEN]
+    engine = session.own_engine() if opened == NEW else engine_of(opened)
     if opened != NEW and BEFORE not in st.session_state:
         st.session_state[BEFORE] = engine.matrices.progress(opened)
     filled: types.FilledMatrix | None = st.session_state.get(BEFORE)
-    collection = types.DEFAULT_INDEX if session.engine().is_shared else session.collection()
-    documents = _documents(filled, collection)
-    if not documents and not filled:
+    if filled and filled.permission:
+        request, chosen = dict[str, Any](), [document.id for document in filled.documents]
+    elif request := _about(filled):
+        chosen = request["document_ids"]
+    else:
         st.info(_("No documents yet. Upload some of your own first."), icon=":material/upload_file:")
         return
-    labels = distinct({document.id: document.name for document in documents.values()})
-    request: dict[str, Any] = {"name": _name(filled)}
-    present = [document.id for document in filled.documents] if filled else st.session_state.get(INITIAL_DOCUMENTS)
-    chosen = st.multiselect(
-        _("Documents"),
-        list(documents),
-        default=[one for one in ([*documents][:1] if present is None else present) if one in documents],
-        format_func=labels.__getitem__,
-        key=f"matrix-documents-{opened}",
-    )
-    joining, shared_with = _followed(filled, collection), _shared_with(filled, collection)
-    request |= {"document_ids": chosen, "follows": joining, "index_name": shared_with}
-    template = None
-    if filled is None:
-        template = _template_choice()
-        if len(chosen) > types.PILOT_DOCUMENTS:
-            text = _("Pilot on the first three documents")
-            help_ = _("See what it finds and costs, improve the fields, then fill all.")
-            request["pilot"] = types.PILOT_DOCUMENTS if st.checkbox(text, value=True, help=help_) else None
+    template = None if filled else _template_choice()
     rows = _fields(filled)
-    label, icon = (_("Save"), "check") if filled else (_("Fill"), "play_arrow")
-    if filled:
-        st.caption(_("New and changed fields are filled. Values of removed fields are deleted; corrections stay."))
-    with st.container(horizontal=True):
-        is_submitted = st.button(label, type="primary", icon=f":material/{icon}:")
-        is_suggested = st.button(
-            _("Suggest from a document"),
-            icon=":material/auto_awesome:",
-            disabled=not chosen,
-            help=_("Adds fields that the first document states."),
-        )
-        is_template = st.button(_("Templates"), icon=":material/bookmarks:")
+    pressed = _buttons(filled, can_suggest=bool(chosen))
     try:
         fields = fields_of_rows(rows)
     except errors.ValidationError as error:
@@ -122,16 +96,60 @@ def show_form() -> None:
         kept = [field for field in fields if last is None or field not in last.fields]
         begin_with([*kept, *_missing(template.fields, kept)])
         st.rerun()
-    elif is_suggested:
+    elif pressed == "suggest":
         with st.spinner(_("Reading …")):
             added = _missing(engine.matrices.suggest_fields(chosen[0]).fields, fields)
         begin_with([*fields, *added])
         st.toast(plural(len(added), "{count} field was added.", "{count} fields were added."))
         st.rerun()
-    elif is_template:
+    elif pressed == "templates":
         edit_templates(fields, begin_with)
-    elif is_submitted:
-        _save(filled, request, fields, has_documents=bool(chosen or (filled and not present)))
+    elif pressed == "save":
+        _save(filled, request, fields, has_documents=bool(chosen or (filled and not filled.documents)))
+
+
+def _buttons(filled: types.FilledMatrix | None, *, can_suggest: bool) -> Literal["save", "suggest", "templates"] | None:
+    """Show the buttons below the fields and return the one that was pressed."""
+    label, icon = (_("Save"), "check") if filled else (_("Fill"), "play_arrow")
+    if filled:
+        text = _("New and changed fields are filled. Values of removed fields are deleted; corrections stay.")
+        theirs = _("New and changed fields are filled; corrections stay. Only its owner removes fields.")
+        st.caption(theirs if filled.permission else text)
+    with st.container(horizontal=True):
+        is_saved = st.button(label, type="primary", icon=f":material/{icon}:")
+        is_suggested = st.button(
+            _("Suggest from a document"),
+            icon=":material/auto_awesome:",
+            disabled=not can_suggest,
+            help=_("Adds fields that the first document states."),
+        )
+        is_template = st.button(_("Templates"), icon=":material/bookmarks:")
+    return "save" if is_saved else "suggest" if is_suggested else "templates" if is_template else None
+
+
+def _about(filled: types.FilledMatrix | None) -> dict[str, Any]:
+    """Show the name, documents and sharing of the user's own matrix, and return them; nothing without documents."""
+    collection = types.DEFAULT_INDEX if session.engine().is_shared else session.collection()
+    documents = _documents(filled, collection)
+    if not documents and not filled:
+        return {}
+    labels = distinct({document.id: document.name for document in documents.values()})
+    request: dict[str, Any] = {"name": _name(filled)}
+    present = [document.id for document in filled.documents] if filled else st.session_state.get(INITIAL_DOCUMENTS)
+    chosen = st.multiselect(
+        _("Documents"),
+        list(documents),
+        default=[one for one in ([*documents][:1] if present is None else present) if one in documents],
+        format_func=labels.__getitem__,
+        key=f"matrix-documents-{st.session_state[OPEN]}",
+    )
+    follows, shared_with = _followed(filled, collection), _shared_with(filled, collection)
+    request |= {"document_ids": chosen, "follows": follows, "index_name": shared_with}
+    if filled is None and len(chosen) > types.PILOT_DOCUMENTS:
+        text = _("Pilot on the first three documents")
+        help_ = _("See what it finds and costs, improve the fields, then fill all.")
+        request["pilot"] = types.PILOT_DOCUMENTS if st.checkbox(text, value=True, help=help_) else None
+    return request
 
 
 def _documents(filled: types.FilledMatrix | None, collection: str) -> dict[uuid.UUID, types.Document]:
@@ -178,7 +196,7 @@ def _shared_with(filled: types.FilledMatrix | None, collection: str) -> str | No
     present = before or (filled.documents[0].index_id if filled and filled.documents else None)
     names = {index.id: index.name for index in session.own_engine().indexes.list()}
     name = names.get(present, "") if present else collection
-    help_ = _("Who may read the collection sees the matrix; who may write fills and reviews it.")
+    help_ = _("Who may read the collection sees the matrix; who may write fills and reviews it and edits its fields.")
     key = f"matrix-shared-{st.session_state[OPEN]}"
     label = _("Share with the collection {name}", name=escape(name))
     is_shared = st.checkbox(label, before is not None, key=key, help=help_)
@@ -221,15 +239,15 @@ def _save(
     *,
     has_documents: bool,
 ) -> None:
-    matrices = session.own_engine().matrices
-    if not has_documents and not request["follows"]:
+    if not has_documents and not request.get("follows"):
         st.warning(_("Choose at least one document."), icon=":material/description:")
     elif not fields:
         st.warning(_("Write at least one field."), icon=":material/help:")
     else:
         if filled is None:
             named = {**request, "name": request["name"] or _("Matrix")}
-            st.session_state[MATRIX] = matrices.create({**named, "fields": [one.model_dump() for one in fields]}).id
+            made = session.own_engine().matrices.create({**named, "fields": [one.model_dump() for one in fields]})
+            st.session_state[MATRIX] = made.id
         elif not _save_changes(filled, request, fields):
             return
         open_form(None)
@@ -240,12 +258,12 @@ def _save_changes(
     before: types.FilledMatrix, request: Mapping[str, Any], fields: Sequence[types.FieldDefinition]
 ) -> bool:
     """Save what the user changed; if somebody else edited the matrix meanwhile, say what, and save it the next time."""
-    matrices = session.own_engine().matrices
+    matrices = engine_of(before.matrix.id).matrices
     now = matrices.progress(before.matrix.id)
     changes = _changes(before, now, request, fields)
     try:
         matrices.edit(before.matrix.id, {**changes, "seen_at": st.session_state.get(SEEN, before.matrix.edited_at)})
-    except errors.ConflictError as error:
+    except (errors.ConflictError, errors.ForbiddenError) as error:
         st.session_state[SEEN] = now.matrix.edited_at
         old, new = ({field.id: field for field in one.matrix.fields} for one in (before, now))
         edited = dict.fromkeys(one.name for one in (*new.values(), *old.values()) if old.get(one.id) != new.get(one.id))

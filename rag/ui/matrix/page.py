@@ -113,7 +113,7 @@ def _choice(names: dict[uuid.UUID, str], matrix: types.Matrix) -> None:
 def _actions(filled: types.FilledMatrix) -> None:
     matrix, is_own = filled.matrix, filled.permission is None
     with st.container(horizontal=True):
-        if is_own:
+        if filled.may_write:
             st.button(_("Edit"), icon=":material/edit:", on_click=form.open_form, args=(matrix.id,))
         for format_name in FILES:
             is_empty = format_name == "zip" and not any(row.found for row in filled.rows)

@@ -83,16 +83,6 @@ def test_templates_that_are_wrong_or_not_there_are_refused(engine: RAGEngine) ->
         templates.get("nothing")
 
 
-def test_templates_are_the_users_own(engine: RAGEngine) -> None:
-    bob = engine.installation.for_user("bob")
-    engine.templates.save("Mieten", {"fields": FIELDS})
-    assert own(bob) == []
-    with pytest.raises(errors.NotFoundError):
-        bob.templates.delete("Mieten")
-    bob.templates.save("Mieten", {"fields": ["Mine?"]})
-    assert [one.name for one in engine.templates.get("Mieten").fields] == ["Who is the tenant?", "Rent"]
-
-
 # --- suggestions ---
 
 

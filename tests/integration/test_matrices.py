@@ -476,15 +476,6 @@ def test_a_new_version_joins_once(engine: RAGEngine) -> None:
     assert [cell.cell.value for cell in found.cells] == [5103.0]
 
 
-def test_only_own_collections_are_followed(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
-    index = engine.documents.get(ids[0]).index_id
-    bob = engine.installation.for_user("bob")
-    for name in (str(index), "no such collection"):
-        with pytest.raises(errors.NotFoundError):
-            create(bob, [], [NUMBER], follows={"indexName": name})
-    assert bob.store.matrices.list() == []
-
-
 # --- interruptions ---
 
 
@@ -760,46 +751,23 @@ def test_nothing_of_a_purged_version_is_left_in_the_cells_of_a_later_one(
     assert south.review.words == "978"  # of a document that nobody deleted
 
 
-def test_another_user_reaches_nothing_with_the_owners_ids(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
-    found = filled(engine, ids, [NUMBER])
-    _, lineage_id, field_id = place(found, 0, 0)
-    engine.store.matrices.save_template("mine", found.matrix.fields)
-    bob = engine.installation.for_user("bob")
+def test_a_matrix_is_of_own_documents_and_follows_own_collections(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
+    """Not those of other users, whether they share them or not."""
+    index, bob = engine.documents.get(ids[0]).index_id, engine.installation.for_user("bob")
     own = create(bob, [add(bob, NORTH, "bobs.pdf")], [NUMBER])
-    given = {"documentIds": ids}
-    request = {"state": "accepted", "value": None}
-    for call in (
-        lambda: create(bob, ids),
-        lambda: bob.matrices.edit(own.id, given),
-        lambda: bob.matrices.edit(own.id, {"follows": {"indexName": str(found.documents[0].index_id)}}),
-        lambda: bob.matrices.edit(found.matrix.id, {"name": "theirs"}),
-        lambda: bob.matrices.get(found.matrix.id),
-        lambda: bob.matrices.fill(found.matrix.id),
-        lambda: bob.matrices.fill(found.matrix.id, {"pilot": 1}),
-        lambda: bob.matrices.review(found.matrix.id, lineage_id, field_id, request),
-        lambda: bob.matrices.review(own.id, lineage_id, field_id, request),
-        lambda: bob.matrices.export(found.matrix.id, "json"),
-        lambda: bob.matrices.export(found.matrix.id, "zip"),
-        lambda: bob.matrices.extract({"documentIds": ids, "fields": [NUMBER]}),
-        lambda: bob.matrices.delete(found.matrix.id),
-        lambda: bob.store.matrices.delete_template("mine"),
-    ):
-        with pytest.raises(errors.NotFoundError):
-            call()
-    assert not [template for template in bob.templates.list() if template.is_own]
-    worker.run(engine.installation, wait=False)
-    assert engine.matrices.get(found.matrix.id) == found
-    assert [document.user_id for document in bob.matrices.get(own.id).documents] == ["bob"]
-
-
-def test_a_colleague_cannot_put_shared_documents_into_a_matrix(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
-    index = engine.documents.get(ids[0]).index_id
-    engine.store.shares.share(index, ShareRequest(grantee="bob"), is_admin=True)
-    bob = engine.installation.for_user("bob")
+    theirs: list[dict[str, object]] = [{"documentIds": ids}, {"follows": {"indexName": str(index)}}]
+    for _ in ("not shared", "shared"):
+        for given in theirs:
+            with pytest.raises(errors.NotFoundError):
+                bob.matrices.create({"name": "theirs", "fields": [NUMBER], **given})
+            with pytest.raises(errors.NotFoundError):
+                bob.matrices.edit(own.id, given)
+        engine.store.shares.share(index, ShareRequest(grantee="bob"), is_admin=True)
     with pytest.raises(errors.NotFoundError):
-        create(bob, ids)
-    with pytest.raises(errors.NotFoundError):
-        create(bob, [], [NUMBER], follows={"indexName": str(index)})
+        bob.matrices.edit(own.id, {"follows": {"indexName": "no such collection"}})
+    assert [(one.id, one.lineage_ids, one.follows) for one in bob.store.matrices.list()] == [
+        (own.id, own.lineage_ids, None)
+    ]
 
 
 # --- templates and extraction ---

@@ -27,8 +27,6 @@ PRESSED = "matrix-pressed"
 def show_table(filled: types.FilledMatrix, window: Window, selected: Selected | None) -> None:
     """Show the visible documents with their values, and the buttons to the others."""
     key = f"matrix-cells-{filled.matrix.id}"
-    fields = filled.matrix.fields
-    units = [shared_unit(filled, field) for field in fields]
 
     # When a run of the page is interrupted by the next click or key, what began it comes again with that.
     @error_boundary()
@@ -41,57 +39,63 @@ def show_table(filled: types.FilledMatrix, window: Window, selected: Selected | 
     @error_boundary()
     def pressed() -> None:
         press = _state(key)["press"]
-        if press["at"] == st.session_state.get(PRESSED):
-            return
-        st.session_state[PRESSED] = press["at"]
-        if not filled.may_write and press["action"] not in ("next", "previous", "leave"):
-            return
-        if decisions.is_correcting(selected) and press["action"] != "leave":
-            return  # it was meant for the form, which was not on the screen yet
-        is_filled = selected is not None and selected.shown is not None
-        if press["action"] in {"correct", "reject"} and not is_filled:
-            return
-        if press["action"] == "accept" and not (selected and selected.can_be_accepted):
-            return
-        if press["action"] in ("next", "previous"):
-            decisions.move(filled, 1 if press["action"] == "next" else -1)
-        elif press["cell"] and _place(press["cell"]) == st.session_state.get(CELL):
-            decisions.act(filled, _place(press["cell"]), press["action"], Seen(*press["seen"]))
+        if press["at"] != st.session_state.get(PRESSED):
+            st.session_state[PRESSED] = press["at"]
+            _press(filled, selected, press)
 
-    component("matrix")(
-        key=key,
-        data={
-            "columns": [
-                {
-                    "id": str(field.id),
-                    "name": field.name,
-                    "unit": unit,
-                    "help": field.instruction or _(TYPES[field.type]),
-                    "numeric": field.type in NUMERIC,
-                }
-                for field, unit in zip(fields, units, strict=True)
-            ],
-            "rows": [
-                {
-                    "id": str(document.lineage),
-                    "name": document.name,
-                    "cells": [
-                        _cell(Selected(document, field, filled.at(document, field)), unit)
-                        for field, unit in zip(fields, units, strict=True)
-                    ],
-                }
-                for document in window.documents
-            ],
-            "selected": selected and [str(part) for part in selected.place],
-            "seen": selected and selected.seen,
-            "correcting": decisions.is_correcting(selected),
-            "answered": st.session_state.get(PRESSED),
-        },
-        on_open_change=opened,
-        on_press_change=pressed,
-    )
+    shown = _shown(filled, window, selected)
+    component("matrix")(key=key, data=shown, on_open_change=opened, on_press_change=pressed)
     if window.total > len(window.documents):
         _pages(window)
+
+
+def _press(filled: types.FilledMatrix, selected: Selected | None, press: Mapping[str, Any]) -> None:
+    """Do what a key says if the user may, and the selected cell can be decided about so."""
+    action = press["action"]
+    if not filled.may_write and action not in ("next", "previous", "leave"):
+        return
+    if decisions.is_correcting(selected) and action != "leave":
+        return  # it was meant for the form, which was not on the screen yet
+    is_filled = selected is not None and selected.shown is not None
+    if action in ("correct", "reject") and not is_filled:
+        return
+    if action == "accept" and not (selected and selected.can_be_accepted):
+        return
+    if action in ("next", "previous"):
+        decisions.move(filled, 1 if action == "next" else -1)
+    elif press["cell"] and _place(press["cell"]) == st.session_state.get(CELL):
+        decisions.act(filled, _place(press["cell"]), action, Seen(*press["seen"]))
+
+
+def _shown(filled: types.FilledMatrix, window: Window, selected: Selected | None) -> dict[str, Any]:
+    """Return the table for the browser."""
+    columns = [(field, shared_unit(filled, field)) for field in filled.matrix.fields]
+    return {
+        "columns": [
+            {
+                "id": str(field.id),
+                "name": field.name,
+                "unit": unit,
+                "help": field.instruction or _(TYPES[field.type]),
+                "numeric": field.type in NUMERIC,
+            }
+            for field, unit in columns
+        ],
+        "rows": [
+            {
+                "id": str(document.lineage),
+                "name": document.name,
+                "cells": [
+                    _cell(Selected(document, field, filled.at(document, field)), unit) for field, unit in columns
+                ],
+            }
+            for document in window.documents
+        ],
+        "selected": selected and [str(part) for part in selected.place],
+        "seen": selected and selected.seen,
+        "correcting": decisions.is_correcting(selected),
+        "answered": st.session_state.get(PRESSED),
+    }
 
 
 def _pages(window: Window) -> None:

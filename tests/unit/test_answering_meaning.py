@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from llama_index.core.llms import ChatMessage, ChatResponse
 
+from rag.answering.text.markup import ProposedQuote
 from rag.answering.verification.citations import Claim
 from rag.answering.verification.grounding import Grounded, Grounder
 from rag.answering.verification.judges import (
@@ -351,6 +352,16 @@ def test_words_are_cited_from_the_source_that_has_them(
     ((sentence,), citations) = ground(judge, LAID_OFF, others=[other])
     assert sentence.support is Support.SUPPORTED
     assert [(citation.citation_id, citation.quote) for citation in citations] == cited
+
+
+def test_a_claim_that_is_judged_without_words_shows_those_that_its_writer_quotes() -> None:
+    quote = "Its fees\nhave not changed"
+    sentence = Sentence(text="Costs stayed as they were.", citation_ids=("S1",), start=0, end=26)
+    hit = sources.hit("The costs of the flood stayed high. Its fees have not changed since 2018. It rains.")
+    grounder = Grounder({"S1": hit}, locate=sources.locate, judge=by_model([verdict("supported")]))
+    ((judged,), citations) = grounder.ground([Claim(sentence, (ProposedQuote("S1", quote, 0),))])
+    assert judged.support is Support.SUPPORTED
+    assert [citation.quote for citation in citations][:1] == ["Its fees have not changed"]
 
 
 @pytest.mark.parametrize("name", ["S2", "[S2]"])

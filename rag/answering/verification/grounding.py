@@ -146,7 +146,8 @@ class Grounder:
     def attribute(self, answer: ParsedAnswer) -> ParsedAnswer:
         """Return `answer` with citations for statements that cite nothing, or a source that says something else.
 
-        Small language models answer from the sources, but write no marks or those of other sources.
+        Small language models answer from the sources, but write no marks or those of other sources. Who quotes a source
+        word for word means that one.
         """
         cited: dict[int, Sequence[str]] = {}
         for index, claim in enumerate(answer.claims):
@@ -155,7 +156,9 @@ class Grounder:
             if len(text.words) + len(text.numbers) < MIN_STATED_WORDS or is_refusal(statement):
                 continue
             _, judgement = self._search.find(statement, claim)
-            if judgement.support is types.Support.SUPPORTED:
+            if judgement.support is types.Support.SUPPORTED or any(
+                self._search.verbatim(source, claim) for source in claim.sentence.citation_ids
+            ):
                 continue
             if invalid := self._find_invalid(statement, claim):
                 cited[index] = [self._sources.cited_id(source) for source in invalid]
@@ -292,7 +295,9 @@ class Grounder:
                 if located := self._sources.passage(source).find(words.text):
                     quotes.setdefault(source, []).append(located)
                     break
-        return {source: quotes.get(source) or others for source, others in result.quotes.items()} | quotes
+        own = {source: self._search.verbatim(source, result.claim) for source in result.quotes}
+        compared = {source: with_others(own[source], others) for source, others in result.quotes.items()}
+        return {source: quotes.get(source) or others for source, others in compared.items()} | quotes
 
     def _is_verbatim(self, result: _Compared) -> bool:
         """Return whether a source that a sentence cites has it word for word; a name or figure is no sentence."""
@@ -438,6 +443,20 @@ def _cells(regions: Sequence[types.Region]) -> str | None:
 # --- the quotes of a claim ---
 
 
+def with_others(own: Sequence[Quote], found: Sequence[Quote]) -> list[Quote]:
+    """Return a writer's own quotes, word for word, before those found by words, which hold some of them.
+
+    Other words may prove a claim by themselves, but what it rests on is for its writer to say.
+    """
+    kept = [
+        quote
+        for quote in own
+        if quote.verdict is types.Verdict.VERIFIED
+        and not any(one.span.start <= quote.span.start and quote.span.end <= one.span.end for one in found)
+    ]
+    return [*kept, *found]
+
+
 class _Match(NamedTuple):
     """A span of a source, and its judgement for a claim."""
 
@@ -486,7 +505,11 @@ class QuoteSearch:
             if better.rank > judgement.rank:
                 quotes, judgement = others, better
         least = MIN_COVERAGE / len(sources)  # each of several sources may cover its part only
-        quotes = {source: quotes[source] or self.nearest(source, statement, least) for source in quotes}
+        found = {source: quotes[source] or self.nearest(source, statement, least) for source in quotes}
+        quotes = found
+        if judgement.support is not types.Support.SUPPORTED:
+            own = {source: self._locate_proposed(source, statement, claim) for source in found}
+            quotes = {source: with_others(own[source], others) for source, others in found.items()}
         if judgement.support is types.Support.NOT_VERIFIED and not judgement.missing:  # what the nearest words lack
             judgement = judgement._replace(missing=self.judge(statement, quotes).missing)
         return quotes, judgement
@@ -553,6 +576,13 @@ class QuoteSearch:
                 if self._passage(source).align(statement, reranker, least=least):
                     return [source]
         return []
+
+    def verbatim(self, source: str, claim: Claim) -> list[Quote]:
+        """Return the quotes of several words that the writer of a claim took from a source word for word."""
+        cited = self._sources.cited_id(source)
+        texts = [quote.text for quote in claim.quotes if quote.citation_id in (cited, None)]
+        found = self.find_all(source, [text for text in texts if len(text.split()) >= MIN_STATED_WORDS])
+        return [quote for quote in found if quote.verdict is types.Verdict.VERIFIED]
 
     def _locate_proposed(self, source: str, statement: str, claim: Claim) -> list[Quote]:
         """Return the located quotes that the model proposed.

@@ -325,6 +325,28 @@ def test_a_figure_that_one_sentence_about_the_claim_may_give_is_left_open(
 
 
 @pytest.mark.parametrize(
+    ("claim", "is_likely"),
+    [
+        ("In 2024 all sales were 3,080.4.", True),
+        ("In 2024 all sales were 3,090.4.", False),
+        ("Sales of board fell by €251,000,000.", True),
+        ("Sales of board fell by €261,000,000.", False),
+        ("The operating margin rose by 125 basis points.", True),
+        ("The operating margin rose by 135 basis points.", False),
+    ],
+)
+def test_a_figure_that_the_quoted_rows_may_give_in_another_unit_is_left_open(claim: str, is_likely: bool) -> None:
+    rows = MILL.passage.text[MILL.passage.text.index("Paper") : MILL.passage.text.index("Operating costs") - 1]
+    found = check(claim, MILL, quoted="" if "margin" in claim else rows)
+    assert (len(found.counts), len(found.absent)) == (is_likely, not is_likely)
+
+
+def test_a_share_may_be_written_as_a_fraction_in_a_computation() -> None:
+    assert check("It is 7,624 in all (953 / 0.125).", MILL).absent == ()
+    assert check("It is 6,353 in all (953 / 0.17).", MILL).absent == ("6,353", "0.17")
+
+
+@pytest.mark.parametrize(
     ("before", "more", "support"), [("4,655", "157", Support.NOT_VERIFIED), ("4,635", "177", Support.NOT_STATED)]
 )
 def test_a_figure_follows_from_another_sentence_only_if_the_source_confirms_that(

@@ -419,3 +419,16 @@ def test_a_source_that_is_quoted_word_for_word_stays_the_cited_one() -> None:
         answer = Grounder(found, locate=sources.locate).attribute(citations.parse(said, found))
         cited.append([claim.sentence.citation_ids for claim in answer.claims])
     assert cited == [[("S2",)], [("S1",)]]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "In no event shall a sale of the boats release the pilots from this contract.",
+        "Under no circumstances may a sale of the boats release the pilots from this contract.",
+    ],
+)
+def test_a_whole_sentence_may_be_negated_at_its_beginning(source: str) -> None:
+    hit = sources.hit(source)
+    assert judge("A sale of the boats releases the pilots from this contract.", hit)[0].support is not SUPPORTED
+    assert judge(source, hit)[0].support is SUPPORTED

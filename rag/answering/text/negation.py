@@ -23,6 +23,13 @@ NOT_NEGATING = re.compile(
 )
 """Phrases with a negation word that bound or stress instead."""
 
+_NEGATING = re.compile(
+    r"\b(?:in no (?:event|case|way)|(?:on|under) no (?:account|circumstances?|conditions?)|at no time|"
+    r"(?:in|auf) keine[mnr]? (?:fall|weise|umständen)|unter keinen umständen)\b",
+    re.IGNORECASE,
+)
+"""Phrases that negate what comes after them: "in no event shall a transfer release the tenant"."""
+
 CONTRACTED = re.compile(r"\b(\w+?)n['’]t\b", re.IGNORECASE)
 
 DENIALS = word_set(
@@ -96,11 +103,13 @@ class Word(NamedTuple):
 def negated(text: str, words: Sequence[Word]) -> list[tuple[str, ...]]:
     """Return, for each negation, the keys of the content words that it governs."""
     idle = [match.span() for match in NOT_NEGATING.finditer(text)]
+    phrases = [match.span() for match in _NEGATING.finditer(text)]
     found = []
-    for index, word in enumerate(words):
+    for word in words:
         is_negation = word.text.casefold() in NEGATIONS or CONTRACTED.fullmatch(word.text)
         if is_negation and not any(start <= word.start < end for start, end in idle):
-            found.append(tuple(_governed(text, words[index + 1 :])))
+            end = next((end for start, end in phrases if start <= word.start < end), word.end)
+            found.append(tuple(_governed(text, [other for other in words if other.start >= end])))
     return found
 
 

@@ -13,7 +13,7 @@ from rag import types
 from rag.answering.passages.table_text import declared_scales
 from rag.answering.text import numbers
 from rag.answering.text.analyzed_text import Text, analyze
-from rag.answering.text.measurement_units import PERCENT, POINTS, TIMES, is_same_unit
+from rag.answering.text.measurement_units import BASIS_POINTS, PERCENT, POINTS, TIMES, is_same_unit
 from rag.answering.text.numbers import Number
 from rag.answering.text.periods import find_quarters
 from rag.answering.verification.evidence import Evidence, words_around
@@ -200,7 +200,7 @@ def check_figures(
             misplaced.append(match.figure.number.text)
     misplaced += [*_exchanged(found, indexes), *_turned(found, text)]
     unknown = [figure.number for figure in left if figure not in computed]
-    implied = {number for number in unknown if _is_count(number) or _may_follow(number, claim, indexes)}
+    implied = {number for number in unknown if _is_count(number) or _may_follow(number, claim, indexes, quoted)}
     return FigureCheck(
         matches=tuple(found),
         computed=tuple(figure.number.text for figure in computed),
@@ -274,8 +274,10 @@ def is_same_figure(claimed: Number, place: PlacedFigure, *, is_operand: bool = F
     evidence, given = place.evidence, place.number
     if numbers.is_same(claimed, given, evidence.scales, evidence.currency):
         return True
-    if is_operand and claimed.scale is None and claimed.values & given.values:
-        return True
+    if is_operand and claimed.scale is None:
+        as_share = numbers.plain_value(given) / 100 if given.is_share and claimed.unit is None else None
+        if claimed.values & given.values or (as_share is not None and numbers.is_rounded(claimed, as_share)):
+            return True
     if claimed.year or given.year or not is_same_unit(claimed.unit, given.unit, evidence.currency):
         return False
     if len(re.sub(r"\D", "", claimed.text).lstrip("0")) < MIN_ROUNDED_DIGITS:
@@ -389,18 +391,29 @@ def _is_computed(figure: Number, claim: Text, operands: Sequence[Number]) -> boo
     )
 
 
-def _may_follow(figure: Number, claim: str, indexes: Mapping[str, FigureIndex]) -> bool:
-    """Return whether a figure may be computed from two of one of the sentences or rows that speak of the claim."""
-    for index in indexes.values():
-        for span in index.passage.likely_spans(claim)[:LIKELY_SENTENCES]:
-            there = [number for number in numbers.find_numbers(index.passage.read(span)) if number.year is None]
-            bare = figure._replace(scale=None)
-            if any(numbers.is_rounded(bare, value) for value in _results_of_two(figure, [*there, *_WHOLE])):
+def _may_follow(
+    figure: Number, claim: str, indexes: Mapping[str, FigureIndex], quoted: Mapping[str, Sequence[types.Span]]
+) -> bool:
+    """Return whether a figure may be computed from two of those that are quoted, or of a likely sentence or row.
+
+    The result may be in units of one where its table is in thousands or millions.
+    """
+    bare = figure._replace(scale=None)
+    for citation_id, index in indexes.items():
+        likely = index.passage.likely_spans(claim)[:LIKELY_SENTENCES]
+        scales = (1.0,) if figure.is_share or figure.scale else (1.0, *(index.passage.scales or ()))
+        for spans in (quoted.get(citation_id, ()), *([span] for span in likely)):
+            texts = [index.passage.read(span) for span in dict.fromkeys(spans)]
+            there = [one for text in texts for one in numbers.find_numbers(text) if one.year is None][:MAX_OPERANDS]
+            values = [(one, numbers.plain_value(one, with_scale=False)) for one in there]
+            parts = (
+                percent * whole / 100
+                for (share, percent), (_, whole) in itertools.permutations(values, 2)
+                if share.is_share
+            )
+            results = itertools.chain(_results_of_two(figure, [*there, *_WHOLE]), parts)
+            if any(numbers.is_rounded(bare, value * scale) for value in results for scale in scales):
                 return True
-            values = [(number, numbers.plain_value(number, with_scale=False)) for number in there[:MAX_OPERANDS]]
-            for (share, percent), (_, whole) in itertools.permutations(values, 2):
-                if share.is_share and numbers.is_rounded(bare, percent * whole / 100):
-                    return True
     return False
 
 
@@ -410,6 +423,8 @@ def _results_of_two(figure: Number, operands: Sequence[Number]) -> Iterator[floa
     is_share = figure.unit in (PERCENT, POINTS)
     for one, other in itertools.permutations(values, 2):
         yield one - other
+        if figure.unit == BASIS_POINTS:
+            yield 100 * (one - other)
         if not is_share:
             yield one + other
         if other and is_share:

@@ -468,6 +468,18 @@ def test_a_bare_reply_has_the_verdict_of_the_language_model() -> None:
         assert citations[0].quote == "It guided 4,812 ships that year."
 
 
+def test_figures_of_another_column_are_not_verified_whatever_a_language_model_says() -> None:
+    rows = "(in thousands)\t2021\t2020\nGross profit\t22,149\t25,858\nFees\t9,140\t8,655"
+    hit = sources.hit("Accounts of the pilots", (BlockKind.TABLE, rows))
+    said = ["Gross profit in 2021 was $25,858 thousand.", "Gross profit in 2020 was $25,858 thousand."]
+    sentences = [Sentence(text=text, citation_ids=("S1",), start=0, end=len(text)) for text in said]
+    judge = by_model([verdict("supported", claim=number) for number in (1, 2)])
+    grounder = Grounder({"S1": hit}, locate=sources.locate, judge=judge)
+    (wrong, right), _ = grounder.ground([Claim(sentence, ()) for sentence in sentences])
+    assert (wrong.support, wrong.missing) == (Support.NOT_VERIFIED, ("25,858 thousand",))
+    assert right.support is Support.SUPPORTED
+
+
 @pytest.mark.parametrize("kind", ["supported", "not_stated"])
 def test_a_language_model_also_decides_where_words_contradict(kind: str) -> None:
     claim = "It did not guide ships that year."

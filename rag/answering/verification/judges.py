@@ -154,7 +154,8 @@ class LanguageModelJudge:
     """Judges all claims of an answer by a cached request to a language model, which reads all sources.
 
     Where these are too long for one request, the claims are judged in batches, each by the sources that they cite. A
-    claim with a figure that is in no source, and follows from none, is at best partly supported. Claims without a
+    claim with a figure that is in no source, and follows from none, is at best partly supported; one with a figure that
+    stands there for another row, column or period, or that is computed wrongly, is not verified. Claims without a
     readable verdict, or whose sources are too long, go to `second`, the entailment model's judge, as far as words leave
     them open.
     """
@@ -182,7 +183,9 @@ class LanguageModelJudge:
             return None
         support = types.Support(reply.verdict)
         missing = tuple(filter(None, [reply.missing.strip()]))
-        if support is types.Support.SUPPORTED:
+        if support is types.Support.SUPPORTED and claim.denied_figures:
+            support, missing = types.Support.NOT_VERIFIED, claim.denied_figures
+        elif support is types.Support.SUPPORTED:
             support, missing = (types.Support.PARTLY, claim.absent) if claim.absent else (support, ())
         words = tuple(ProposedQuote(quote.source.strip("[]") or None, quote.text, 0) for quote in reply.words)
         return MeaningVerdict(support, self._name, missing=missing, words=words)

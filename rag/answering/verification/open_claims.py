@@ -131,7 +131,8 @@ class OpenClaim:
     are facts that speak against it. `replaced` are its words that stand where the evidence has others,
     `has_other_words` is whether the evidence lacks words of it, `is_contradicted` whether its words contradict the
     evidence, `is_decided` whether words and facts decide about it. `absent` are its figures that are in no source of
-    the answer and follow from none. `citation_ids` are the sources that it cites.
+    the answer and follow from none, `misplaced` those that are in one for something else. `citation_ids` are the sources
+    that it cites.
     """
 
     text: str
@@ -144,7 +145,14 @@ class OpenClaim:
     is_decided: bool = False
     wording: str = ""
     absent: tuple[str, ...] = ()
+    misplaced: tuple[str, ...] = ()
     citation_ids: tuple[str, ...] = ()
+
+    @property
+    def denied_figures(self) -> tuple[str, ...]:
+        """The figures that the sources have for something else, or otherwise for the same."""
+        contradicted = [veto for veto in self.vetoes if self.is_contradicted and any(map(str.isdigit, veto))]
+        return tuple(dict.fromkeys([*self.misplaced, *contradicted]))
 
     @property
     def rests_on_rows(self) -> bool:
@@ -204,6 +212,7 @@ def open_claim(
         is_decided=judgement.is_decided,
         wording=claim,
         absent=figures.absent,
+        misplaced=figures.misplaced,
         citation_ids=tuple(citation_ids),
     )
 

@@ -83,6 +83,12 @@ class QueryResult(NamedTuple):
     rows: tuple[tuple[types.TableValue, ...], ...]
     row_count: int
     used: list[int] | None
+    names: frozenset[str]
+    """The columns that the statement names, in small letters; "*" are all."""
+    is_lookup: bool
+    """Whether rows are only shown: not counted, added up, grouped or put in order."""
+    is_bare: bool
+    """Whether all rows make one: without a condition and groups."""
 
 
 class TableDatabase:
@@ -130,7 +136,17 @@ class TableDatabase:
                 if count > MAX_COUNTED_ROWS:
                     raise errors.LimitError(N_("The query has more than {rows} rows."), rows=f"{MAX_COUNTED_ROWS:,}")
             used = self._used(tree)
-        return QueryResult(columns, tuple(tuple(map(plain, row)) for row in rows), count, used)
+        node = tree["statements"][0]["node"]
+        shows_rows = used is not None and _gives_rows(node)
+        return QueryResult(
+            columns,
+            tuple(tuple(map(plain, row)) for row in rows),
+            count,
+            used,
+            names=frozenset(_names(node)),
+            is_lookup=shows_rows and not node["modifiers"],
+            is_bare=used is not None and not (shows_rows or node["where_clause"] or node["group_expressions"]),
+        )
 
     def _parsed(self, sql: str) -> dict[str, Any]:
         """Return the tree of a SELECT statement; DuckDB makes one of no other."""
@@ -315,6 +331,15 @@ def _dicts(value: object) -> Iterator[Mapping[str, Any]]:
             stack.extend(part.values())
         elif isinstance(part, list):
             stack.extend(part)
+
+
+def _names(node: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the columns that a statement names."""
+    for part in _dicts(node):
+        if part.get("class") == "COLUMN_REF":
+            yield str(part["column_names"][-1]).casefold()
+        elif part.get("class") == "STAR":
+            yield "*"
 
 
 def _is_simple(node: Mapping[str, Any]) -> bool:

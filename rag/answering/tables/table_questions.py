@@ -155,6 +155,19 @@ def is_of_rows(question: str, table: TypedTable) -> bool:
     return is_asked and any(one.kind == "h" and table.columns[one.column].kind != "number" for _, one in names)
 
 
+class NamedParts(NamedTuple):
+    """The places of the words of a question that name a table, its columns or values; the columns that are named."""
+
+    words: frozenset[int]
+    columns: frozenset[int]
+
+
+def named_parts(question: str, table: TypedTable, names: Sequence[str] = ()) -> NamedParts:
+    """Return what `question` names of `table`; `names` also call the table."""
+    operation, rest = _operation(question)
+    return _Tokens(table, names, is_count=operation in _COUNTING).named(rest if operation else question)
+
+
 # --- what is asked ------------------------------------------------------------------------------------
 
 _LEAD = (
@@ -372,6 +385,17 @@ class _Tokens:
                 yield match.end(), token if len(heads) < 2 else _Token("?")
             apart = _APART.match(text, match.end())
             end = apart.end() if apart else match.end()
+
+    def named(self, text: str) -> NamedParts:
+        """Return what a text names."""
+        keys = {word.start(): _key(word[0]) for word in _WORD.finditer(text) if word[0].lower() not in _FILLERS | _ROWS}
+        words = {start for start, key in keys.items() if key in self._nouns}
+        columns: set[int] = set()
+        for at in keys:
+            for end, token in self.names(text, at):
+                words.update(start for start in keys if at <= start < end)
+                columns |= {token.column} if token.kind == "h" else set()
+        return NamedParts(frozenset(words), frozenset(columns))
 
     def _value(self, text: str) -> _Token | None:
         """Return the values that a text names, in any case; of several that differ in more the one so written."""

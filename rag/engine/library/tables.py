@@ -1,28 +1,25 @@
 """Tables of documents as data: list them, and count, add up, filter and group their rows."""
 
-import json
+import itertools
 import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from rag import errors, parsing, prompts, retrieval, types
+from rag import errors, parsing, types
 from rag.answering.tables.cell_values import COMMA, POINT
 from rag.answering.tables.data_tables import TypedTable, read_tables
-from rag.answering.tables.table_database import QueryResult, TableDatabase, schema
-from rag.answering.tables.table_questions import TableQuestion, read_question
-from rag.answering.text.json_replies import INTEGER, closed_object, read_object
+from rag.answering.tables.table_questions import TableQuestion, named_parts, read_question
 from rag.answering.text.term_weights import word_set
+from rag.engine.library.table_queries import Candidate, QueriedTable, ask_model, run_query
 from rag.engine.request_parsing import parse, request_key_errors
 from rag.engine.workspace import Workspace
 from rag.messages import N_
 from rag.parsing import file_types
 
-if TYPE_CHECKING:  # see `rag.lazy_imports`
-    from llama_index.core.llms import LLM
-
 MAX_LINES = 400_000
 """Lines of a document whose tables are read."""
+MAX_NAMED = 5
 WITH_COMMA = word_set(
     "basque catalan danish dutch finnish french german greek hungarian indonesian italian lithuanian norwegian "
     "portuguese romanian russian serbian spanish swedish turkish"
@@ -32,7 +29,6 @@ DELIMITED = frozenset({file_types.CSV, file_types.TSV})
 ANY_MODEL = types.GenerationOptions()
 BY_CALLER, BY_WORDS = "caller", "words"
 """Who wrote a query, if no language model did."""
-_SCHEMA = closed_object({"table": INTEGER, "sql": {"type": ["string", "null"]}})
 
 
 class DocumentTables(NamedTuple):
@@ -46,12 +42,20 @@ class DocumentTables(NamedTuple):
 
         The names of the document explain it only if no table's own words do.
         """
-        for names in ((), (PurePath(self.document.name).stem, self.document.title or "")):
+        for names in ((), self._names):
             tables = [table for table in self.tables if number in (None, table.info.number)]
             read = [(table, read_question(question, table, names)) for table in tables]
             if asked := [(table, found) for table, found in read if found]:
                 return asked
         return []
+
+    def candidates(self, question: str) -> list[Candidate]:
+        """Return the tables with what a question names of each, or of the document."""
+        return [Candidate(self.document, table, named_parts(question, table, self._names)) for table in self.tables]
+
+    @property
+    def _names(self) -> tuple[str, str]:
+        return PurePath(self.document.name).stem, self.document.title or ""
 
 
 class Tables:
@@ -100,15 +104,16 @@ class Tables:
         if request.sql is not None:
             if len(chosen) > 1:
                 raise _several(chosen)
-            return _result(
-                read.document, chosen[0], _run(chosen[0], request.sql), sql=request.sql, written_by=BY_CALLER
-            )
+            return run_query(read.document, chosen[0], request.sql, BY_CALLER).result(None)
         asked = read.questions(request.question or "", request.table)
         if len(asked) == 1:
             return self.answer(read.document, *asked[0], request.question)[0]
         if len(asked) > 1:
             raise _several([table for table, _ in asked])
-        return self._ask_model(read.document, chosen, request)
+        tables = [
+            one for one in read.candidates(request.question or "") if request.table in (None, one.table.info.number)
+        ]
+        return self.ask_model(tables, request.question or "", request.generation).result(request.question)
 
     def read(self, document_id: uuid.UUID) -> DocumentTables:
         """Return a document and its tables; raises as `list`."""
@@ -152,89 +157,27 @@ class Tables:
             errors.ValidationError: the query does not fit the table.
             errors.LimitError: it takes too much time or memory.
         """
-        found = _run(table, asked.sql)
-        result = _result(document, table, found, sql=asked.sql, written_by=BY_WORDS, question=question)
-        used = found.used or ()
-        if note := _empty_cells(table, asked, used):
-            result = result.model_copy(update={"notes": (*result.notes, note)})
-        return result, used
+        run = run_query(document, table, asked.sql, BY_WORDS)
+        used = run.found.used or ()
+        return run.result(question, _empty_cells(table, asked, used)), used
 
-    # --- a query by a language model ---
-
-    def _ask_model(
-        self, document: types.Document, tables: Sequence[TypedTable], request: types.TableQuery
-    ) -> types.TableResult:
-        llm = self._workspace.models.language_model(request.generation)
+    def ask_model(
+        self, candidates: Sequence[Candidate], question: str, generation: types.GenerationOptions
+    ) -> QueriedTable:
+        """Return what the query gives that a language model writes for one of the tables; raises as `query`."""
+        llm = self._workspace.models.language_model(generation)
         if llm is None:
+            heads = (", ".join(column.head or column.name for column in of.table.info.columns) for of in candidates)
             raise errors.ValidationError(
                 N_(
                     "The question is not understood: without a language model each of its words must be a column, a "
                     "value or a comparison. Columns: {columns}. Ask with these words, or give a query in SQL."
                 ),
-                columns="; ".join(_columns_of(table) for table in tables[:MAX_NAMED]),
+                columns="; ".join(itertools.islice(heads, MAX_NAMED)),
                 details={"field": "question"},
             )
-        with request_key_errors(request.generation.auth):
-            return self._query_by_model(llm, document, tables, request.question or "")
-
-    def _query_by_model(
-        self, llm: "LLM", document: types.Document, tables: Sequence[TypedTable], question: str
-    ) -> types.TableResult:
-        completions, failed = retrieval.Completions(llm, None), ""
-        by_number = {table.info.number: table for table in tables}
-        described = "\n\n".join(map(_described, tables[:MAX_DESCRIBED]))
-        refusal: errors.Error | None = None
-        for _ in range(MODEL_TRIES):
-            prompt = prompts.TABLE_QUERY.format(tables=described, question=question, failed=failed)
-            number, sql = _written(completions.complete("plans", prompt, _SCHEMA))
-            if sql is None or number not in by_number:
-                raise errors.ValidationError(
-                    N_("{model} finds no table that answers this. Ask with the words of the heads, or give SQL."),
-                    model=llm.metadata.model_name,
-                    details={"field": "question"},
-                )
-            try:
-                table = by_number[number]
-                model = llm.metadata.model_name
-                return _result(document, table, _run(table, sql), sql=sql, written_by=model, question=question)
-            except (errors.ValidationError, errors.LimitError) as error:
-                refusal = error
-                failed = prompts.TABLE_QUERY_FAILED.format(sql=sql, error=error.message)
-        raise refusal or errors.GroundingError()
-
-
-MAX_NAMED = 5
-MAX_DESCRIBED = 20
-"""Tables that a language model chooses from."""
-MODEL_TRIES = 2
-
-
-def _written(reply: str) -> tuple[int, str | None]:
-    """Return the number of the table and the statement that a model wrote; None if it wrote none."""
-    written = read_object(reply)
-    table, sql = str(written.get("table", 1)), written.get("sql")
-    statement = sql.strip().rstrip(";") if isinstance(sql, str) else ""
-    return int(table) if table.isdecimal() else 1, statement or None
-
-
-def _described(table: TypedTable) -> str:
-    """Describe a table for a language model."""
-    info = table.info
-    about = {column.name: column for column in info.columns}
-    lines = [f"Table {info.number}: {json.dumps(info.name, ensure_ascii=False)}, {info.row_count} rows"]
-    for name, kind in schema(table).items():
-        column = about.get(name)
-        if column is None:
-            lines.append(f"- {name} {kind}")
-            continue
-        facts = {"head": column.head, "unit": column.unit, "scale": column.scale, "samples": [*column.samples]}
-        told = {key: value for key, value in facts.items() if value}
-        lines.append(f"- {name} {kind} {json.dumps(told, ensure_ascii=False)}")
-    return "\n".join(lines)
-
-
-def _columns_of(table: TypedTable) -> str:
-    return ", ".join(column.head or column.name for column in table.info.columns)
+        with request_key_errors(generation.auth):
+            return ask_model(llm, candidates, question)
 
 
 def _numbered(read: DocumentTables, number: int | None) -> list[TypedTable]:
@@ -274,49 +217,12 @@ def _notes_of(document: types.Document) -> list[str]:
     return notes
 
 
-def _empty_cells(table: TypedTable, asked: TableQuestion, used: Sequence[int]) -> str | None:
+def _empty_cells(table: TypedTable, asked: TableQuestion, used: Sequence[int]) -> list[str]:
     """Return how many of the rows used have no value that is added up or compared."""
     if asked.column is None:
-        return None
+        return []
     index = [column.name for column in table.info.columns].index(asked.column.name)
     values = {row.number: value for row, value in zip(table.rows, table.columns[index].values, strict=True)}
     empty = sum(values[number] is None for number in used)
     name = asked.column.head or asked.column.name
-    return N_("{count} of these rows have no value of “{column}”.").format(count=empty, column=name) if empty else None
-
-
-def _run(table: TypedTable, sql: str) -> QueryResult:
-    with TableDatabase(table) as database:
-        return database.query(sql)
-
-
-def _result(
-    document: types.Document,
-    table: TypedTable,
-    found: QueryResult,
-    *,
-    sql: str,
-    written_by: str,
-    question: str | None = None,
-) -> types.TableResult:
-    used = found.used
-    cited: Sequence[types.UsedRow] = ()
-    if used is not None:
-        rows = {row.number: row for row in table.rows}
-        cited = [table.cited(rows[number]) for number in used[: types.MAX_CITED_ROWS]]
-    return types.TableResult(
-        document_id=document.id,
-        document_name=document.name,
-        table=table.info,
-        question=question,
-        sql=sql,
-        written_by=written_by,
-        columns=found.columns,
-        rows=found.rows,
-        row_count=found.row_count,
-        is_truncated=found.row_count > len(found.rows),
-        used_rows=tuple(used[: types.MAX_RESULT_ROWS]) if used is not None else (),
-        used_count=None if used is None else len(used),
-        citations=tuple(cited),
-        notes=table.info.notes,
-    )
+    return [N_("{count} of these rows have no value of “{column}”.").format(count=empty, column=name)] if empty else []

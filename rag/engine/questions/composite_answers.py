@@ -105,7 +105,7 @@ class CompositeAnswers:
         """Return the events of an answer counted, added up or compared over all rows of a spreadsheet, or None.
 
         It is exact, so that it is also the answer of language models, who see only some of the rows and count wrongly.
-        With `by_model` they write the query for the only spreadsheet, where the words of the question do not say it.
+        With `by_model` they choose the table and write its query, where the words of the question do not say it.
         """
         retrieval_options = self._request.retrieval
         asks = asks_to_compute(question) if by_model else may_ask_table(question)
@@ -117,20 +117,17 @@ class CompositeAnswers:
             unnamed = f"{unnamed[:start]} {unnamed[end:]}"
         is_named = any("." in question[slice(*mention.span)] for mention in mentions)  # by its file
         counts_rows = is_named or all(map(is_sheet, self._documents))
-        tables = TableAnswers(self._workspace, self._locate)
-        answer = may_ask_table(question) and tables.answer(
-            documents, dict.fromkeys((question, unnamed)), counts_rows=counts_rows
-        )
+        tables = TableAnswers(self._workspace, self._locate, documents, counts_rows=counts_rows)
+        answer = may_ask_table(question) and tables.answer(dict.fromkeys((question, unnamed)))
+        if by_model and not (answer or tables.refusal or self._stop()):
+            answer = tables.query(question, self._request.generation)
         self.uncounted = tables.refusal
-        is_only = by_model and len(documents) == 1 and is_sheet(documents[0])
-        if is_only and not (answer or self.uncounted or self._stop()):
-            answer = tables.query(documents[0], question, self._request.generation)
         return single_answer(answer) if answer else None
 
     def _refuse_rows(self, question: str) -> types.AnswerResponse | None:
         documents, _ = self._named_or_all(question) if asks_to_compute(question) else ([], ())
-        is_only = len(documents) == 1 and is_sheet(documents[0])
-        return TableAnswers(self._workspace, self._locate).refuse(documents[0], question) if is_only else None
+        are_sheets = all(map(is_sheet, documents))
+        return TableAnswers(self._workspace, self._locate, documents).refuse(question) if are_sheets else None
 
     # --- comparisons ---
 

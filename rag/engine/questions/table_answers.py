@@ -1,6 +1,7 @@
 """Answer questions for counts, sums, averages and groups from all rows of a table, with the rows cited."""
 
 import contextlib
+import functools
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,10 +15,11 @@ from rag.answering.field_values.dates import MONTHS
 from rag.answering.passages.statements import Source, Statement
 from rag.answering.tables.cell_values import Column
 from rag.answering.tables.data_tables import TableRow, TypedTable
-from rag.answering.tables.table_database import plain
-from rag.answering.tables.table_questions import Operation, TableQuestion, is_identifier, is_of_rows
+from rag.answering.tables.table_database import plain, schema
+from rag.answering.tables.table_questions import NamedParts, Operation, TableQuestion, is_identifier, is_of_rows
 from rag.answering.verification.grounding import Locate
-from rag.engine.library.tables import BY_WORDS, DocumentTables, Tables
+from rag.engine.library.table_queries import Candidate, QueriedTable
+from rag.engine.library.tables import DocumentTables, Tables
 from rag.engine.workspace import Workspace
 from rag.ingestion.language_detection import detect
 from rag.messages import N_
@@ -53,70 +55,109 @@ _LABELS: dict[str, dict[Operation, str]] = {
 
 
 class TableAnswers:
-    """Answers from the rows of tables in one user's documents."""
+    """Answers from the rows of the tables in some of one user's documents."""
 
-    def __init__(self, workspace: Workspace, locate: Locate) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        locate: Locate,
+        documents: Iterable[types.DocumentNames],
+        *,
+        counts_rows: bool = False,
+    ) -> None:
+        """Only with `counts_rows` all rows are counted or added up: else other documents may have such figures."""
         self._workspace = workspace
         self._tables = Tables(workspace)
         self._locate = locate
+        self._documents = {document.id: document for document in documents}  # one may be named twice
+        self._counts_rows = counts_rows
         self.refusal: str | None = None
         """Why the rows of a table are not counted that the question is about."""
 
-    def answer(
-        self, documents: Sequence[types.DocumentNames], wordings: Iterable[str], *, counts_rows: bool
-    ) -> types.AnswerResponse | None:
-        """Return the answer of the only table among `documents` that explains all of a question; None if not sure.
-
-        `wordings` are the question, and what it is without the names of documents. Only with `counts_rows` all rows are
-        counted or added up, without a condition and a column of that name: other documents may have such figures. Of
-        tables that are not on sheets only those answer that have been read whole, and only if their column is named.
-        """
-        unique = {document.id: document for document in documents}  # one may be named twice
-        sheets = {id_ for id_, document in unique.items() if is_sheet(document)}
-        chosen = [*unique] if len(unique) <= MAX_DOCUMENTS else [*sheets]
-        if not 1 <= len(chosen) <= MAX_DOCUMENTS:
-            return None
+    @functools.cached_property
+    def _read(self) -> list[DocumentTables]:
+        """The tables of the documents; none of too many documents, or if a sheet cannot be read."""
+        sheets = {id_ for id_, document in self._documents.items() if is_sheet(document)}
+        chosen = [*self._documents] if len(self._documents) <= MAX_DOCUMENTS else [*sheets]
         read: list[DocumentTables] = []
-        for id_ in chosen:
+        for id_ in chosen if len(chosen) <= MAX_DOCUMENTS else ():
             try:
                 read.append(self._tables.read(id_))
             except (errors.ConflictError, errors.LimitError, errors.NotFoundError):
                 if id_ in sheets:
-                    return None
+                    return []
+        return read
+
+    def answer(self, wordings: Iterable[str]) -> types.AnswerResponse | None:
+        """Return the answer of the only table that explains all of a question; None if not sure.
+
+        `wordings` are the question, and what it is without the names of documents. Tables that are not on sheets
+        answer only if they have been read whole and their column is named.
+        """
         for question in wordings:
             asked = [
                 (one, table, found)
-                for one in read
+                for one in self._read
                 for table, found in one.questions(question)
                 if table.sheet is not None or _names_column(found)
             ]
             if len(asked) == 1:
-                return None if asked[0][2].is_bare and not counts_rows else self._told(*asked[0], question)
+                return None if asked[0][2].is_bare and not self._counts_rows else self._told(*asked[0], question)
         return None
 
-    def query(
-        self, document: types.DocumentNames, question: str, generation: types.GenerationOptions
-    ) -> types.AnswerResponse | None:
-        """Return what a query gives that a language model writes; None if it gives nothing that rows stand for.
+    def query(self, question: str, generation: types.GenerationOptions) -> types.AnswerResponse | None:
+        """Return what a query gives that a language model writes for the table that it chooses; None if not sure.
 
         The figures are exact, but nobody has checked that the query is what is asked.
         """
+        candidates = [candidate for read in self._read for candidate in read.candidates(question)]
+        explained = [table for read in self._read for table, _ in read.questions(question)]
+        if len(explained) == 1 or not any(map(self._may_be_meant, candidates)):
+            return None  # the query of its words gives no answer
         try:
-            read = self._tables.read(document.id)
-            if all(map(_is_statement, read.tables)):
-                return None
-            result = self._tables.query(document.id, question=question, generation=generation)
-        except (errors.ConflictError, errors.LimitError, errors.NotFoundError, errors.ValidationError):
+            run = self._tables.ask_model(candidates, question, generation)
+        except (errors.LimitError, errors.ValidationError):
             return None
-        if (
-            result.written_by == BY_WORDS
-            or not result.used_count
-            or not 0 < len(result.rows) <= MAX_GROUPS
-            or result.is_truncated
-        ):
+        (chosen,) = (candidate for candidate in candidates if candidate.table is run.table)
+        others = [candidate for candidate in candidates if candidate is not chosen]
+        about = [column for column in run.table.info.columns if not run.found.names.isdisjoint({column.name, "*"})]
+        if not self._may_be_meant(chosen) or not self._is_counted(run, chosen.named, about):
             return None
-        (table,) = (one for one in read.tables if one.info.number == result.table.number)
-        used = [row for row in table.rows if row.number in {*result.used_rows}]
+        doubts = [*_doubts(run.document, run.table, about, run.found.used or ())]
+        if any(_is_meant_as_well(other, chosen, run.found.names, explained) for other in others):
+            doubts.append(N_("others beside it that may be meant as well"))
+        if doubts:
+            self._note_doubt(run.document, run.table, doubts[0])
+            return None
+        return self._told_by_model(run, question)
+
+    def _may_be_meant(self, candidate: Candidate) -> bool:
+        """Whether a question that counts or adds up may be about a table: where there are only sheets, about any."""
+        table, named = candidate.table, candidate.named
+        if _is_statement(table):
+            return False
+        if table.sheet is not None:
+            return self._counts_rows or bool(named.words)
+        return any(not _is_period(table.info.columns[index]) for index in named.columns)
+
+    def _is_counted(self, run: QueriedTable, named: NamedParts, about: Sequence[types.TableColumn]) -> bool:
+        """Whether a model's query counts, adds up or ranks rows of the table that the question names, and shows all.
+
+        Where other documents may have such figures it has a condition or groups. What a table on a page says of one of
+        its items is left to the passages, whose words are verified.
+        """
+        found, is_on_page = run.found, run.table.sheet is None
+        if not found.used or found.row_count > min(len(found.rows), MAX_GROUPS):
+            return False
+        if is_on_page:
+            columns = {run.table.info.columns[index].name for index in named.columns}
+            if found.is_lookup or any(map(_is_period, about)) or columns.isdisjoint(column.name for column in about):
+                return False
+        return not found.is_bare or (self._counts_rows and not is_on_page)
+
+    def _told_by_model(self, run: QueriedTable, question: str) -> types.AnswerResponse:
+        result, table = run.result(question), run.table
+        used = [row for row in table.rows if row.number in {*(run.found.used or ())}]
         parts: list[Statement] = []
         for values in result.rows:
             texts = {value for value in values if isinstance(value, str)}
@@ -124,27 +165,24 @@ class TableAnswers:
             cited = of_these[: ROWS_PER_GROUP if len(result.rows) > 1 else MAX_CITED_ROWS]
             named = zip(result.columns, values, strict=True)
             text = " · ".join(f"{name}: {_shown(value, ',') or '–'}" for name, value in named)
-            parts.append(Statement(text, (*self._sources(read.document, cited).values(),)))
+            parts.append(Statement(text, (*self._sources(run.document, cited).values(),)))
         answer = compose(parts, locate=self._locate)
         told = prompts.TABLE_ROWS_OF_QUERY.format(
-            used=f"{result.used_count:,}",
-            rows=f"{table.info.row_count:,}",
-            name=_name_of(result),
-            model=result.written_by,
+            used=f"{result.used_count:,}", rows=f"{table.info.row_count:,}", name=_name_of(result), model=run.written_by
         )
         unchecked = [
             sentence.model_copy(update={"support": types.Support.NOT_VERIFIED}) for sentence in answer.sentences
         ]
-        hint = "\n".join([told, *result.notes, prompts.TABLE_QUERY_SHOWN.format(sql=result.sql)])
-        return answer.model_copy(update={"sentences": tuple(unchecked), "hint": hint, "model": result.written_by})
+        return answer.model_copy(
+            update={"sentences": tuple(unchecked), "hint": _hint(result, told), "model": run.written_by}
+        )
 
-    def refuse(self, document: types.DocumentNames, question: str) -> types.AnswerResponse | None:
+    def refuse(self, question: str) -> types.AnswerResponse | None:
         """Return why the rows of a table are not counted or ranked that a question is about; None if it is not."""
-        with contextlib.suppress(errors.ConflictError, errors.LimitError, errors.NotFoundError):
-            if any(is_of_rows(question, table) for table in self._tables.read(document.id).tables):
-                return types.AnswerResponse(
-                    status="insufficient_context", answer=prompts.TABLE_NOT_UNDERSTOOD, model=EXTRACTIVE_MODEL
-                )
+        if any(is_of_rows(question, table) for read in self._read for table in read.tables):
+            return types.AnswerResponse(
+                status="insufficient_context", answer=prompts.TABLE_NOT_UNDERSTOOD, model=EXTRACTIVE_MODEL
+            )
         return None
 
     def _told(
@@ -154,15 +192,20 @@ class TableAnswers:
             result, used = self._tables.answer(read.document, table, asked, question)
             if result.is_truncated or result.row_count > MAX_GROUPS or result.used_count is None:
                 return None
-            if doubt := next(_doubts(read, table, asked, used), None):
-                page, name = table.info.page_start, read.document.name
-                self.refusal = prompts.TABLE_NOT_COUNTED.format(page=page, name=name, _doubt=doubt)
+            about = [asked.column, *asked.groups, *(condition.column for condition in asked.conditions)]
+            if doubt := next(_doubts(read.document, table, filter(None, about), used), None):
+                self._note_doubt(read.document, table, doubt)
                 return None
-            hint = _hint(result, asked)
+            name, rows = _name_of(result), f"{result.table.row_count:,}"
+            told = prompts.TABLE_ROWS if asked.conditions else prompts.TABLE_ALL_ROWS
+            told = told.format(used=f"{result.used_count:,}", rows=rows, name=name, conditions=asked.conditions_text)
+            hint = _hint(result, told)
             if not result.used_count:
-                message = prompts.TABLE_NO_ROW.format(rows=f"{table.info.row_count:,}", name=_name_of(result))
                 return types.AnswerResponse(
-                    status="insufficient_context", answer=message, hint=hint, model=EXTRACTIVE_MODEL
+                    status="insufficient_context",
+                    answer=prompts.TABLE_NO_ROW.format(rows=rows, name=name),
+                    hint=hint,
+                    model=EXTRACTIVE_MODEL,
                 )
             cited = _cited_rows(table, asked, result, {*used})
             if not all(cited):
@@ -175,6 +218,10 @@ class TableAnswers:
             ]
             return compose(parts, locate=self._locate).model_copy(update={"hint": hint})
         return None
+
+    def _note_doubt(self, document: types.Document, table: TypedTable, doubt: str) -> None:
+        page = table.info.page_start
+        self.refusal = prompts.TABLE_NOT_COUNTED.format(page=page, name=document.name, _doubt=doubt)
 
     def _sources(self, document: types.Document, rows: Sequence[TableRow]) -> dict[int, Source]:
         """Return the place of each row, by its number: those of a page have one passage."""
@@ -210,7 +257,8 @@ def _is_period(column: types.TableColumn) -> bool:
 
 def _is_statement(table: TypedTable) -> bool:
     """Whether all figures are those of periods."""
-    return all(map(_is_period, (column for column in table.info.columns if column.kind == "number")))
+    figures = [column for column in table.info.columns if column.kind == "number"]
+    return bool(figures) and all(map(_is_period, figures))
 
 
 _OF_PERIOD = re.compile(
@@ -220,17 +268,30 @@ _OF_PERIOD = re.compile(
 """Heads that only name a period."""
 
 
-def _doubts(read: DocumentTables, table: TypedTable, asked: TableQuestion, used: Sequence[int]) -> Iterator[str]:
+def _is_meant_as_well(
+    other: Candidate, chosen: Candidate, names: AbstractSet[str], explained: Sequence[TypedTable]
+) -> bool:
+    """Whether another table may be meant than a model chose: it has its columns, or the question has more of its words.
+
+    If it has the columns that the query names, or its words explain all of the question, it must have fewer of them.
+    """
+    names = names & {*schema(chosen.table)} if "*" not in names else {*schema(chosen.table)}
+    fits = names <= {*schema(other.table)} or any(table is other.table for table in explained)
+    return chosen.named.words < other.named.words or (fits and not chosen.named.words > other.named.words)
+
+
+def _doubts(
+    document: types.Document, table: TypedTable, about: Iterable[types.TableColumn], used: Sequence[int]
+) -> Iterator[str]:
     """Yield why the rows used may not be all that are meant, or may be more; of a sheet all rows are known."""
     if not {*table.may_be_totals}.isdisjoint(used):
         yield N_("rows that may be totals of others")
     if table.sheet is not None:
         return
     yield from table.doubts
-    if read.document.failed_pages or (read.document.completeness and read.document.completeness.missing_characters):
+    if document.failed_pages or (document.completeness and document.completeness.missing_characters):
         yield N_("characters or pages that could not be read")
-    about = [asked.column, *asked.groups, *(condition.column for condition in asked.conditions)]
-    if any(None in _column(table, column).values for column in about if column):
+    if any(None in _column(table, column).values for column in about):
         yield N_("cells without a value")
 
 
@@ -287,12 +348,6 @@ def _name_of(result: types.TableResult) -> str:
     return result.table.name or result.document_name
 
 
-def _hint(result: types.TableResult, asked: TableQuestion) -> str:
-    """Return from which rows an answer is computed, by which query, and what was left out."""
-    rows, name = f"{result.table.row_count:,}", _name_of(result)
-    told = (
-        prompts.TABLE_ROWS.format(used=f"{result.used_count:,}", rows=rows, name=name, conditions=asked.conditions_text)
-        if asked.conditions
-        else prompts.TABLE_ALL_ROWS.format(rows=rows, name=name)
-    )
+def _hint(result: types.TableResult, told: str) -> str:
+    """Return from which rows an answer is computed, what was left out, and by which query."""
     return "\n".join([told, *result.notes, prompts.TABLE_QUERY_SHOWN.format(sql=result.sql)])

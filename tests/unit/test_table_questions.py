@@ -5,8 +5,9 @@ from decimal import Decimal
 import pytest
 
 from rag.answering.tables.data_tables import TypedTable
+from rag.answering.tables.question_words import may_ask_table
 from rag.answering.tables.table_database import TableDatabase
-from rag.answering.tables.table_questions import may_ask_table, read_question
+from rag.answering.tables.table_questions import read_question
 from tests.unit.test_data_tables import Rows, read
 
 HEADS = ("Order ID", "Date", "Region", "Status", "Quantity", "Amount (EUR)")

@@ -34,9 +34,10 @@ _SIGNS = "-−–"
 _BEFORE = re.compile(
     rf"(?P<open>\(?)\s?(?P<sign>[-+−–]?)\s?(?P<money>{CURRENCY})?\s?(?P<inner>\(?)(?P<other>[-−–]?)\s?"
 )
-_SCALE = "|".join(sorted((re.escape(word) for word in SCALES if word != "hundred"), key=len, reverse=True))
+SCALE = "|".join(sorted((re.escape(word) for word in SCALES if word != "hundred"), key=len, reverse=True))
+"""Words of scale, the longest first."""
 _AFTER = re.compile(
-    rf"(?:[eE](?P<power>[+-]?\d{{1,2}}))?\s?(?:(?P<letter>[kKMB])(?![^\W\d_])|(?P<scale>(?i:{_SCALE}))(?![^\W\d_])\.?)?"
+    rf"(?:[eE](?P<power>[+-]?\d{{1,2}}))?\s?(?:(?P<letter>[kKMB])(?![^\W\d_])|(?P<scale>(?i:{SCALE}))(?![^\W\d_])\.?)?"
     rf"(?P<inner>\)?)\s?(?P<unit>[%％]|(?i:percent|prozent)|{CURRENCY})?\s?(?P<close>\)?)\s?(?P<minus>[-−–]?)[*†‡§]{{0,3}}"
 )
 _LETTERS = {"k": 1000, "K": 1000, "M": 10**6, "B": 10**9}

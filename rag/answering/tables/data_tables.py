@@ -9,14 +9,15 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal
 from typing import NamedTuple
 
 from rag import errors, tables, types
+from rag.answering.field_values.units import SCALE_NAMES
 from rag.answering.passages.table_text import declared_scales
 from rag.answering.tables import cell_values
 from rag.answering.tables.cell_values import POINT, Column, Mark
-from rag.answering.text.measurement_units import PERCENT, currencies, measure_behind
+from rag.answering.tables.table_totals import Totals, find_totals
+from rag.answering.text.measurement_units import currencies, measure_behind
 from rag.messages import N_
 from rag.parsing.sheets.cell_names import Area, area_name, column_letters, on_sheet
 from rag.parsing.sheets.page_grid import Block, PageGrid
@@ -32,28 +33,8 @@ SAMPLES = 3
 MIN_COLUMNS = 2
 MIN_EXPECTED = 0.2
 """Rows without any value that are expected from the share of empty cells, from which on they are no sections."""
-MIN_TOTAL_TERMS = 2
-MIN_TERMS_UNNAMED = 3
-"""The same of a last row that is not named so: it must be the exact sum of at least so many."""
 MARK_SAMPLE = 500
 """Cells of each column that tell the decimal mark of columns without a cell that tells it."""
-MAX_TRIES = 500
-"""Rows of a table that are compared with the sums of those above."""
-ROUNDING = Decimal("0.6")
-"""How far a total may be from the sum of its rows for their being rounded, in units of their last digits."""
-
-_SCALE_NAMES = {1e3: "thousand", 1e5: "lakh", 1e6: "million", 1e7: "crore", 1e9: "billion", 1e12: "trillion"}
-_TOTAL = re.compile(
-    r"(?:grand[\s-]|sub[\s-]?)?totals?|sums?|zwischensummen?|(?:gesamt)?summen?|gesamt|insgesamt|total général|totaux",
-    re.IGNORECASE,
-)
-_AT_AN_END = re.compile(rf"^(?:{_TOTAL.pattern})\b|\b(?:{_TOTAL.pattern})$", re.IGNORECASE)
-_SUMMARY = re.compile(
-    r"(?:overall|grand )?(?:average|avg\.?|mean)|overall|all|(?:gesamt)?durchschnitt|mittelwert|schnitt|alle|[øØ⌀]",
-    re.IGNORECASE,
-)
-"""Labels of rows that are totals or averages of the others only if their figures are."""
-_AROUND_LABEL = " :.*=\t"
 
 
 class TableRow(NamedTuple):
@@ -63,14 +44,6 @@ class TableRow(NamedTuple):
     cells: list[str]
     lines: tuple[types.Line, ...]
     section: str = ""
-
-
-class _Totals(NamedTuple):
-    """The indices of rows that sum up others, of those among them that are no sums, and of rows that may sum up."""
-
-    found: list[int]
-    odd: list[int]
-    doubtful: list[int]
 
 
 class TypedTable(NamedTuple):
@@ -140,11 +113,10 @@ def _joined(lines: Iterable[types.Line]) -> Iterator[types.Line]:
             fresh.append(line)
     before: types.TableRow | None = None
     for _, parts in itertools.groupby(fresh, key=lambda line: (line.page_number, line.number, line.bbox)):
-        first, *rest = parts
-        line = first
+        line, *rest = parts
         if rest:
-            text = first.text + "".join(part.text for part in rest)
-            line = first.model_copy(update={"text": text, "row": _row_like(before, text.count("\t") + 1)})
+            text = line.text + "".join(part.text for part in rest)
+            line = line.model_copy(update={"text": text, "row": _row_like(before, text.count("\t") + 1)})
         before = line.row
         yield line
 
@@ -412,10 +384,8 @@ def _typed(number: int, table: _Table, others: Sequence[_Table], mark: str, mont
             most_columns=types.MAX_TABLE_COLUMNS,
         )
     columns = _columns(table.rows, mark, month_first)
-    totals = _totals(table.rows, columns)
-    if len(totals.found) == len(table.rows):
-        totals = _Totals([], [], [])
-    numbers = _Totals(*([table.rows[index].number for index in part] for part in totals))
+    totals = find_totals([row.cells for row in table.rows], [row.section for row in table.rows], columns)
+    numbers = Totals(*([table.rows[index].number for index in part] for part in totals))
     rows = [row for row in table.rows if row.number not in numbers.found]
     if numbers.found:
         columns = _columns(rows, mark, month_first)
@@ -465,14 +435,9 @@ def _names(heads: Iterable[str]) -> list[str]:
     for head in heads:
         name = re.sub(r"[\W_]+", "_", head.casefold()).strip("_")[:MAX_NAME_CHARS] or "column"
         name = f"c_{name}" if name[0].isdigit() else name
-        numbered = next(
-            one
-            for n in itertools.count(1)
-            if (one := name if n == 1 else f"{name}_{n}")
-            if taken.isdisjoint({one, f"{one}_unit"})
-        )
-        taken |= {numbered, f"{numbered}_unit"}
-        names.append(numbered)
+        numbered = itertools.chain([name], (f"{name}_{number}" for number in itertools.count(2)))
+        names.append(next(one for one in numbered if taken.isdisjoint({one, f"{one}_unit"})))
+        taken |= {names[-1], f"{names[-1]}_unit"}
     return names
 
 
@@ -487,7 +452,7 @@ def _described(name: str, head: str, column: Column, cells: Sequence[str], capti
         unit = unit or (next(iter(money)) if len(money) == 1 else "%" if "%" in head else None)
         unit = unit or (measure.name if measure and is_measured else None)
         if unit != "%" and len(scales) == 1:
-            scale = _SCALE_NAMES.get(next(iter(scales)))
+            scale = SCALE_NAMES.get(next(iter(scales)))
     return types.TableColumn(
         name=name,
         head=head,
@@ -510,7 +475,7 @@ _COUNTS = re.compile(
 """Heads of counts, numbers, shares, ratios, or amounts of each of something."""
 
 
-def _row_notes(table: _Table, totals: _Totals, others: Sequence[_Table]) -> Iterator[str]:
+def _row_notes(table: _Table, totals: Totals, others: Sequence[_Table]) -> Iterator[str]:
     hidden_rows, hidden_columns = table.hidden
     for note, numbers in (
         (N_("Rows left out as totals of others: {rows}."), totals.found),
@@ -550,91 +515,3 @@ def _listed(numbers: Sequence[int], most: int = 10) -> str:
     shown = ", ".join(map(str, numbers[:most]))
     more = f" … ({len(numbers)})" if len(numbers) > most else ""
     return f"{shown}{more}"
-
-
-# --- totals -------------------------------------------------------------------------------------------
-
-
-def _may_be_total(label: str) -> bool:
-    return bool(_AT_AN_END.search(label) or _SUMMARY.fullmatch(label.strip(_AROUND_LABEL)))
-
-
-def _totals(rows: Sequence[TableRow], columns: Sequence[Column]) -> _Totals:
-    """Find the rows that sum up others.
-
-    The label says nothing but that, at the end of the table or with a figure that is the sum of others; or it begins so
-    and all figures are sums, or is "average" and they are means; or it is the last row, whose figures are all sums.
-    """
-    numbers = [index for index, column in enumerate(columns) if column.kind == "number"]
-    labels = [
-        [cell.strip(_AROUND_LABEL) for at, cell in enumerate(row.cells) if at not in numbers and cell.strip()]
-        for row in rows
-    ]
-    may_be = [bool(words) and _may_be_total(words[0]) for words in labels]
-    data = [index for index, named in enumerate(may_be) if not named]
-    totals = _Totals([], [], [])
-    candidates = (at for at in range(len(rows)) if may_be[at] or (at + 1 == len(rows) and any(labels)))
-    for tries, index in enumerate(candidates):
-        label = labels[index][0] if len(labels[index]) == 1 else ""
-        is_plain, is_named = _TOTAL.fullmatch(label) is not None, may_be[index] or not labels[index]
-        figures = [columns[at] for at in numbers if columns[at].values[index] is not None]
-        sums = [column for column in figures if column.unit != "%"]
-        is_sum = is_mean = False
-        if figures and tries < MAX_TRIES:
-            others = data if may_be[index] else data[:-1]
-            above = sorted({*range(index)}.difference(totals.found))
-            since = [at for at in above if at > max(totals.found, default=-1)]
-            section = [at for at in above if rows[at].section == rows[index].section]
-            enough, least = (any, 1) if is_plain else (all, MIN_TOTAL_TERMS if is_named else MIN_TERMS_UNNAMED)
-            is_sum = bool(sums) and any(
-                len(group) >= least and enough(_adds_up(column, group, index, is_exact=not is_named) for column in sums)
-                for group in (since, above, section, others)
-            )
-            is_mean = _SUMMARY.fullmatch(label) is not None and len(others) >= MIN_TOTAL_TERMS
-            is_mean = is_mean and all(_adds_up(column, others, index, is_mean=True) for column in figures)
-        is_last = is_plain and (index > max(data[-1:], default=-1) or not sums)
-        if is_last or is_mean or (is_sum and (is_named or len(sums) > 1)):
-            totals.found.append(index)
-            totals.odd.extend([index] if sums and not (is_sum or is_mean) else [])
-        elif is_sum or may_be[index]:
-            totals.doubtful.append(index)
-    return totals._replace(doubtful=totals.doubtful or _parents([columns[at] for at in numbers], data))
-
-
-def _parents(columns: Sequence[Column], data: Sequence[int]) -> list[int]:
-    """Return the rows that are each the sum of those below up to the next, if all rows are such or below one."""
-    values = [column.values for column in columns if column.unit != PERCENT]
-    rows = [[value if isinstance(value := of[index], Decimal) else Decimal() for of in values] for index in data]
-    parents: list[int] = []
-    at, has_sum = 0, False
-    while at < len(rows):
-        parents.append(data[at])
-        left = rows[at]
-        for end in range(at + 1, len(rows)):
-            left = [total - value for total, value in zip(left, rows[end], strict=True)]
-            if not any(left):
-                break
-        else:
-            return []
-        has_sum |= end > at + 1
-        at = end + 1
-    return parents if has_sum else []
-
-
-def _adds_up(
-    column: Column, others: Sequence[int], index: int, *, is_mean: bool = False, is_exact: bool = False
-) -> bool:
-    """Whether a figure is the sum or mean of those of `others`, but for rounding."""
-    total = column.values[index]
-    terms = [value for at in others if isinstance(value := column.values[at], Decimal)]
-    if not terms or not isinstance(total, Decimal):
-        return False
-    unit = max(Decimal(1).scaleb(_exponent(term)) for term in terms)
-    count = Decimal(len(terms)) if is_mean else Decimal(1)
-    rounding = ROUNDING * (Decimal(1).scaleb(_exponent(total)) * count + unit * Decimal(len(terms)).sqrt())
-    return abs(sum(terms) - total * count) <= (0 if is_exact else rounding)
-
-
-def _exponent(value: Decimal) -> int:
-    exponent = value.as_tuple().exponent
-    return exponent if isinstance(exponent, int) else 0

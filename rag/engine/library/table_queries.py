@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rag import errors, prompts, providers, retrieval, types
 from rag.answering.tables.data_tables import TypedTable
+from rag.answering.tables.question_words import NamedParts
 from rag.answering.tables.table_database import QueryResult, TableDatabase, schema
-from rag.answering.tables.table_questions import NamedParts
 from rag.answering.text.json_replies import INTEGER, closed_object, read_object
 from rag.messages import N_
 

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from rag import errors, parsing, types
 from rag.answering.tables.cell_values import COMMA, POINT
 from rag.answering.tables.data_tables import TypedTable, read_tables
-from rag.answering.tables.table_questions import TableQuestion, named_parts, read_question
+from rag.answering.tables.question_words import named_parts
+from rag.answering.tables.table_questions import TableQuestion, read_question
 from rag.answering.text.term_weights import word_set
 from rag.engine.library.table_queries import Candidate, QueriedTable, ask_model, run_query
 from rag.engine.request_parsing import parse, request_key_errors

@@ -13,7 +13,7 @@ from rag.answering.extraction.whole_document_questions import asks_whole_documen
 from rag.answering.generation.model_answer import Stop, drop_sentences, never_stop
 from rag.answering.passages.statements import Label, Statement
 from rag.answering.tables import calculation, requested_figures
-from rag.answering.tables.table_questions import asks_to_compute, may_ask_table
+from rag.answering.tables.question_words import asks_to_compute, may_ask_table
 from rag.answering.text.question_parts import without_periods
 from rag.engine.library import saved_filters
 from rag.engine.library.pages import Pages

@@ -15,8 +15,9 @@ from rag.answering.field_values.dates import MONTHS
 from rag.answering.passages.statements import Source, Statement
 from rag.answering.tables.cell_values import Column
 from rag.answering.tables.data_tables import TableRow, TypedTable
+from rag.answering.tables.question_words import NamedParts, Operation, is_of_rows
 from rag.answering.tables.table_database import plain, schema
-from rag.answering.tables.table_questions import NamedParts, Operation, TableQuestion, is_identifier, is_of_rows
+from rag.answering.tables.table_questions import TableQuestion, is_identifier
 from rag.answering.verification.grounding import Locate
 from rag.engine.library.table_queries import Candidate, QueriedTable
 from rag.engine.library.tables import DocumentTables, Tables

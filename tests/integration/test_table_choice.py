@@ -100,6 +100,7 @@ def test_beside_other_documents_a_query_of_all_rows_is_none(model: Model) -> Non
     assert not is_counted(model.answer("How many ships were sold?", "Staff", everyone))
     assert model.prompts == []
     north = model.answer("How many employees sit up in the North?", "Staff", f"{everyone} WHERE region = 'North'")
+    assert 'may answer the question instead: "letter.pdf".' in model.prompts[0]
     assert [sentence.text for sentence in north.sentences] == ["number: 15"]
     named = model.answer("How many people in total are listed in staff.xlsx?", "Staff", everyone)
     assert [sentence.text for sentence in named.sentences] == ["number: 30"]

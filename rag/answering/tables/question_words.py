@@ -82,10 +82,14 @@ def is_of_rows(question: str, table: TypedTable) -> bool:
 
 
 class NamedParts(NamedTuple):
-    """The places of the words of a question that name a table, its columns or values; the columns that are named."""
+    """The places of the words of a question that name a table, its columns or values; the columns that are named.
+
+    `whole` are the columns that are named by their whole heads.
+    """
 
     words: frozenset[int]
     columns: frozenset[int]
+    whole: frozenset[int]
 
 
 def named_parts(question: str, table: TypedTable, names: Sequence[str] = ()) -> NamedParts:
@@ -236,13 +240,8 @@ class Tokens:
         ends = [(match.end(), Token(kind, sign)) for kind, sign, words in _SPOKEN if (match := words.match(text, at))]
         if ends and ends[0][1].kind == "m" and before.kind not in {"n", "y"}:
             del ends[0]
-        amount = _amount(text, at)
-        found = [
-            *ends[:1],
-            *([amount] if amount and before.kind in {"b", "c", "e", "t"} else []),
-            *self.names(text, at),
-        ]
-        end, token = max([*found, *([amount] if amount else [])], key=lambda one: one[0], default=(at, None))
+        found = [*ends[:1], *self.names(text, at), *filter(None, [_amount(text, at)])]
+        end, token = max(found, key=lambda one: one[0], default=(at, None))
         word = match[0] if (match := _WORD.match(text, at)) else text[at]
         is_noun = _key(word) in self._nouns and not word.endswith("ed")
         if token and end > at + len(word):
@@ -277,12 +276,13 @@ class Tokens:
         """Return what a text names."""
         keys = {word.start(): _key(word[0]) for word in _WORD.finditer(text) if word[0].lower() not in _FILLERS | _ROWS}
         words = {start for start, key in keys.items() if key in self._nouns}
-        columns: set[int] = set()
+        heads: list[Token] = []
         for at in keys:
             for end, token in self.names(text, at):
                 words.update(start for start in keys if at <= start < end)
-                columns |= {token.column} if token.kind == "h" else set()
-        return NamedParts(frozenset(words), frozenset(columns))
+                heads += [token] if token.kind == "h" else []
+        whole = frozenset(token.column for token in heads if token.is_whole)
+        return NamedParts(frozenset(words), frozenset(token.column for token in heads), whole)
 
     def _value(self, text: str) -> Token | None:
         """Return the values that a text names, in any case; of several that differ in more the one so written."""

@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rag import errors, prompts, providers, retrieval, types
@@ -74,10 +74,13 @@ def run_query(document: types.Document, table: TypedTable, sql: str, written_by:
         return QueriedTable(document, table, sql, written_by, database.query(sql))
 
 
-def ask_model(llm: "LLM", candidates: Sequence[Candidate], question: str) -> QueriedTable:
+def ask_model(
+    llm: "LLM", candidates: Sequence[Candidate], question: str, *, beside: Sequence[str] = ()
+) -> QueriedTable:
     """Have a language model choose one of the tables and write its query; one that fails is written once more.
 
-    It sees the names of tables and documents, and of each column the head, kind, unit and a few values.
+    It sees the names of tables and documents, and of each column the head, kind, unit and a few values; and the names
+    of documents `beside` those, which may be meant instead.
 
     Raises:
         errors.ValidationError: it finds no table, or its query is refused.
@@ -88,9 +91,8 @@ def ask_model(llm: "LLM", candidates: Sequence[Candidate], question: str) -> Que
     described = [*itertools.starmap(_described, enumerate(candidates[:MAX_DESCRIBED], start=1))]
 
     def prompt(failed: str = "") -> str:
-        more = prompts.MORE_TABLES.format(count=len(candidates) - len(described))
-        tables = "\n\n".join([*described, *([more] if len(described) < len(candidates) else [])])
-        return prompts.TABLE_QUERY.format(tables=tables, question=question, failed=failed)
+        tables = [*described, *_not_described(len(candidates) - len(described), beside)]
+        return prompts.TABLE_QUERY.format(tables="\n\n".join(tables), question=question, failed=failed)
 
     while len(described) > 1 and (
         sum(map(len, described)) > MAX_DESCRIBED_CHARS or providers.remaining_tokens(llm, prompt()) < 0
@@ -99,22 +101,36 @@ def ask_model(llm: "LLM", candidates: Sequence[Candidate], question: str) -> Que
     model, completions, failed = llm.metadata.model_name, retrieval.Completions(llm, None), ""
     refusal: errors.Error | None = None
     for _ in range(MODEL_TRIES):
-        written = read_object(completions.complete("plans", prompt(failed), _SCHEMA))
-        number, sql = written.get("table", 1 if len(candidates) == 1 else None), written.get("sql")
-        sql = sql.strip().rstrip(";") if isinstance(sql, str) else ""
-        if not sql or not str(number).isdecimal() or not 0 < int(str(number)) <= len(described):
+        number, sql = _written(completions.complete("plans", prompt(failed), _SCHEMA), is_only=len(candidates) == 1)
+        if sql is None or not 0 < number <= len(described):
             raise errors.ValidationError(
                 N_("{model} finds no table that answers this. Ask with the words of the heads, or give SQL."),
                 model=model,
                 details={"field": "question"},
             )
         try:
-            document, table, _ = candidates[int(str(number)) - 1]
-            return run_query(document, table, sql, model)
+            return run_query(*candidates[number - 1][:2], sql, model)
         except (errors.ValidationError, errors.LimitError) as error:
             refusal = error
             failed = prompts.TABLE_QUERY_FAILED.format(sql=sql, error=error.message)
     raise refusal or errors.GroundingError()
+
+
+def _written(reply: str, *, is_only: bool) -> tuple[int, str | None]:
+    """Return the number of the table, which need not be said of the only one, and the statement that a model wrote."""
+    written = read_object(reply)
+    number, sql = str(written.get("table", int(is_only))), written.get("sql")
+    statement = sql.strip().rstrip(";") if isinstance(sql, str) else ""
+    return int(number) if number.isdecimal() else 0, statement or None
+
+
+def _not_described(tables: int, documents: Sequence[str]) -> Iterator[str]:
+    """Yield what else a question may be about."""
+    if tables:
+        yield prompts.MORE_TABLES.format(count=tables)
+    if documents:
+        names = (json.dumps(name, ensure_ascii=False) for name in documents[:MAX_DESCRIBED])
+        yield prompts.OTHER_DOCUMENTS.format(names=", ".join(names))
 
 
 def _described(number: int, candidate: Candidate) -> str:

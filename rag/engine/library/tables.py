@@ -163,9 +163,17 @@ class Tables:
         return run.result(question, _empty_cells(table, asked, used)), used
 
     def ask_model(
-        self, candidates: Sequence[Candidate], question: str, generation: types.GenerationOptions
+        self,
+        candidates: Sequence[Candidate],
+        question: str,
+        generation: types.GenerationOptions,
+        *,
+        beside: Sequence[str] = (),
     ) -> QueriedTable:
-        """Return what the query gives that a language model writes for one of the tables; raises as `query`."""
+        """Return what the query gives that a language model writes for one of the tables; raises as `query`.
+
+        Documents `beside` theirs may be meant instead.
+        """
         llm = self._workspace.models.language_model(generation)
         if llm is None:
             heads = (", ".join(column.head or column.name for column in of.table.info.columns) for of in candidates)
@@ -178,7 +186,7 @@ class Tables:
                 details={"field": "question"},
             )
         with request_key_errors(generation.auth):
-            return ask_model(llm, candidates, question)
+            return ask_model(llm, candidates, question, beside=beside)
 
 
 def _numbered(read: DocumentTables, number: int | None) -> list[TypedTable]:

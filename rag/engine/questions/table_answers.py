@@ -115,8 +115,10 @@ class TableAnswers:
         explained = [table for read in self._read for table, _ in read.questions(question)]
         if len(explained) == 1 or not any(map(self._may_be_meant, candidates)):
             return None  # the query of its words gives no answer
+        of_tables = {candidate.document.id for candidate in candidates}
+        beside = [document.name for id_, document in self._documents.items() if id_ not in of_tables]
         try:
-            run = self._tables.ask_model(candidates, question, generation)
+            run = self._tables.ask_model(candidates, question, generation, beside=beside)
         except (errors.LimitError, errors.ValidationError):
             return None
         (chosen,) = (candidate for candidate in candidates if candidate.table is run.table)
@@ -133,13 +135,17 @@ class TableAnswers:
         return self._told_by_model(run, question)
 
     def _may_be_meant(self, candidate: Candidate) -> bool:
-        """Whether a question that counts or adds up may be about a table: where there are only sheets, about any."""
+        """Whether a question that counts or adds up may be about a table: where there are only sheets, about any.
+
+        About a table on a page only if it names the things in its rows: reports have dozens of tables.
+        """
         table, named = candidate.table, candidate.named
         if _is_statement(table):
             return False
         if table.sheet is not None:
             return self._counts_rows or bool(named.words)
-        return any(not _is_period(table.info.columns[index]) for index in named.columns)
+        heads = (table.info.columns[index] for index in named.whole)
+        return any(column.kind != "number" and not _is_period(column) for column in heads)
 
     def _is_counted(self, run: QueriedTable, named: NamedParts, about: Sequence[types.TableColumn]) -> bool:
         """Whether a model's query counts, adds up or ranks rows of the table that the question names, and shows all.

@@ -80,7 +80,8 @@ def test_it_chooses_among_the_tables_of_several_spreadsheets(model: Model) -> No
 
 def test_a_query_that_other_tables_answer_as_well_is_none(model: Model) -> None:
     years = {str(year): [HEADS, *ORDERS[place::2]] for place, year in enumerate((2023, 2024))}
-    add(model.engine, sheets.workbook(None, **years, Staff=STAFF), "years.xlsx")
+    old = [(*HEADS[:4], "Value"), *ORDERS]
+    add(model.engine, sheets.workbook(None, **years, Old=old, Staff=STAFF), "years.xlsx")
     answer = model.answer("Which region has the top amount?", '"2024"', BY_REGION)
     assert not is_counted(answer)
     assert answer.hint is not None
@@ -88,6 +89,8 @@ def test_a_query_that_other_tables_answer_as_well_is_none(model: Model) -> None:
     count = "SELECT count(*) AS people FROM data WHERE region = 'North'"
     assert not is_counted(model.answer("How many people from the North do we have?", '"2023"', count))
     assert not is_counted(model.answer("How many of the employees are from the North?", '"2023"', count))
+    over = "SELECT count(*) AS number FROM data WHERE value > 30000"
+    assert not is_counted(model.answer("How many rows over 30,000?", "Old", over))
     by_name = model.answer("Which region has the top amount in the table of 2024?", '"2024"', BY_REGION)
     assert [sentence.text for sentence in by_name.sentences] == [f"region: West · total: {WEST:,}"]
 

@@ -104,15 +104,11 @@ def read_tables(
 
 def _joined(lines: Iterable[types.Line]) -> Iterator[types.Line]:
     """Yield each line once, those whole again that chunking has split."""
-    seen: set[tuple[int, int, types.Rect, str]] = set()
-    fresh: list[types.Line] = []
+    fresh: dict[tuple[int, int, types.Rect, str], types.Line] = {}
     for line in lines:
-        key = (line.page_number, line.number, line.bbox, line.text)
-        if key not in seen:
-            seen.add(key)
-            fresh.append(line)
+        fresh.setdefault((line.page_number, line.number, line.bbox, line.text), line)
     before: types.TableRow | None = None
-    for _, parts in itertools.groupby(fresh, key=lambda line: (line.page_number, line.number, line.bbox)):
+    for _, parts in itertools.groupby(fresh.values(), key=lambda line: (line.page_number, line.number, line.bbox)):
         line, *rest = parts
         if rest:
             text = line.text + "".join(part.text for part in rest)

@@ -30,6 +30,7 @@ from rag.answering.tables.table_database import quoted
 from rag.answering.text.measurement_units import PERCENT, currencies, is_same_unit
 from rag.answering.text.numbers import SCALES
 
+_SIGNS = {"in": "=", "not in": "≠", "contains": "∋", "between": "", ">=": "≥", "<=": "≤"}
 _OF_ALL = frozenset({"sum", "avg", "median"})
 
 
@@ -62,12 +63,8 @@ class Condition(NamedTuple):
     def text(self) -> str:
         """The condition in words."""
         values = [f"{value:{self.thousands}f}" if isinstance(value, Decimal) else str(value) for value in self.operands]
-        sign = {"in": "= ", "not in": "≠ ", "contains": "∋ ", "between": "", ">=": "≥ ", "<=": "≤ "}.get(
-            self.sign, f"{self.sign} "
-        )
-        return (
-            f"{self.column.head or self.column.name} {sign}{(' – ' if self.sign == 'between' else ' / ').join(values)}"
-        )
+        name, joined = self.column.head or self.column.name, (" – " if self.sign == "between" else " / ").join(values)
+        return " ".join(filter(None, (name, _SIGNS.get(self.sign, self.sign), joined)))
 
 
 def _literal(value: Decimal | dt.date | str) -> str:

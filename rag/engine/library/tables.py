@@ -141,12 +141,9 @@ class Tables:
             month_first=document.language == types.ENGLISH,
             records=is_delimited,
         )
-        notes = _notes_of(document)
-        if notes:
-            tables = [
-                table._replace(info=table.info.model_copy(update={"notes": (*table.info.notes, *notes)}))
-                for table in tables
-            ]
+        if notes := _notes_of(document):
+            infos = [table.info.model_copy(update={"notes": (*table.info.notes, *notes)}) for table in tables]
+            tables = [table._replace(info=info) for table, info in zip(tables, infos, strict=True)]
         return DocumentTables(document, tables)
 
     def answer(

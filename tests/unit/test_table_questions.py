@@ -165,6 +165,10 @@ def test_what_is_not_sure_is_not_asked(orders: TypedTable, question: str) -> Non
     assert read_question(question, orders, ["orders.xlsx"]) is None
 
 
+def test_what_was_done_is_not_the_name_of_a_table(orders: TypedTable) -> None:
+    assert read_question("total amount closed", orders, ["closed orders"]) is None
+
+
 def test_conditions_are_told_in_words(orders: TypedTable) -> None:
     asked = read_question("How many shipped orders over 30,000 in March 2024?", orders, ["orders"])
     assert asked is not None

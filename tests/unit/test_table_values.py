@@ -34,7 +34,9 @@ def test_figures_have_exact_values_and_units(cell: str, value: str, unit: str | 
     assert (figure.by_mark[POINT], figure.unit) == (Decimal(value), unit)
 
 
-@pytest.mark.parametrize("cell", ["00123", "(A)", "Q1", "12/03/2024", "100 items", "3x", "1.2.3", "(5", "x" * 99 + "1"])
+@pytest.mark.parametrize(
+    "cell", ["00123", "(A)", "Q1", "12/03/2024", "100 items", "3x", "1.2.3", "(5", "5 kg €", "x" * 99 + "1"]
+)
 def test_what_has_anything_else_is_no_figure(cell: str) -> None:
     figure = read_figure(cell)
     assert figure is None or not any(figure.by_mark.values())
@@ -43,6 +45,10 @@ def test_what_has_anything_else_is_no_figure(cell: str) -> None:
 @pytest.mark.parametrize("cell", ["", " ", "-", "–", "n/a", "N/A", "k.A.", "n.m."])
 def test_some_cells_stand_for_no_value(cell: str) -> None:
     assert is_nothing(cell)
+
+
+def test_numbers_with_leading_zeros_make_a_column_of_names() -> None:
+    assert read_column(["01067", *["50667"] * 20]).kind == "text"
 
 
 def test_the_decimal_mark_is_that_of_the_whole_column() -> None:

@@ -127,8 +127,6 @@ def read_figure(cell: str, *, has_millions: bool = False) -> Figure | None:
         money = (before and before["money"]) or (after and after["unit"] not in {None, *"%％"})
         if has_millions or money:
             measure, millions = None, 10**6
-    if after is None and measure:  # "5 m" may be metres or millions; "5 M€" is millions
-        measure, after = None, _AFTER.fullmatch(text, found.end())
     brackets = (before["open"] + before["inner"]) if before else ""
     if before is None or after is None or len(brackets) != len(after["inner"] + after["close"]):
         return None

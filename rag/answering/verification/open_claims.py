@@ -131,8 +131,8 @@ class OpenClaim:
     are facts that speak against it. `replaced` are its words that stand where the evidence has others,
     `has_other_words` is whether the evidence lacks words of it, `is_contradicted` whether its words contradict the
     evidence, `is_decided` whether words and facts decide about it. `absent` are its figures that are in no source of
-    the answer and follow from none, `misplaced` those that are in one for something else. `citation_ids` are the sources
-    that it cites.
+    the answer and follow from none, `misplaced` those that are in one for something else. `citation_ids` are the
+    sources that it cites.
     """
 
     text: str

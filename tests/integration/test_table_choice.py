@@ -59,6 +59,7 @@ def test_it_chooses_among_the_tables_of_several_spreadsheets(model: Model) -> No
     assert [sentence.text for sentence in answer.sentences] == [f"region: West · total: {WEST:,}"]
     assert answer.sentences[0].support is types.Support.NOT_VERIFIED
     assert all("West" in (one.quote or "") for one in answer.citations)
+    assert answer.usage.input_tokens
     assert {hit.document_name for hit in answer.contexts} == {"o.xlsx"}
     (prompt,) = model.prompts
     assert re.findall(r"^Table (\d): (.*)", prompt, re.MULTILINE) == [

@@ -75,7 +75,7 @@ def run_query(document: types.Document, table: TypedTable, sql: str, written_by:
 
 
 def ask_model(
-    llm: "LLM", candidates: Sequence[Candidate], question: str, *, beside: Sequence[str] = ()
+    completions: retrieval.Completions, candidates: Sequence[Candidate], question: str, *, beside: Sequence[str] = ()
 ) -> QueriedTable:
     """Have a language model choose one of the tables and write its query; one that fails is written once more.
 
@@ -95,10 +95,10 @@ def ask_model(
         return prompts.TABLE_QUERY.format(tables="\n\n".join(tables), question=question, failed=failed)
 
     while len(described) > 1 and (
-        sum(map(len, described)) > MAX_DESCRIBED_CHARS or providers.remaining_tokens(llm, prompt()) < 0
+        sum(map(len, described)) > MAX_DESCRIBED_CHARS or providers.remaining_tokens(completions.llm, prompt()) < 0
     ):
         described.pop()
-    model, completions, failed = llm.metadata.model_name, retrieval.Completions(llm, None), ""
+    model, failed = completions.llm.metadata.model_name, ""
     refusal: errors.Error | None = None
     for _ in range(MODEL_TRIES):
         number, sql = _written(completions.complete("plans", prompt(failed), _SCHEMA), is_only=len(candidates) == 1)

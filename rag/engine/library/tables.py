@@ -1,12 +1,13 @@
 """Tables of documents as data: list them, and count, add up, filter and group their rows."""
 
+import builtins
 import itertools
 import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
-from rag import errors, parsing, types
+from rag import errors, parsing, retrieval, types
 from rag.answering.tables.cell_values import COMMA, POINT
 from rag.answering.tables.data_tables import TypedTable, read_tables
 from rag.answering.tables.question_words import named_parts
@@ -166,10 +167,11 @@ class Tables:
         generation: types.GenerationOptions,
         *,
         beside: Sequence[str] = (),
+        spent: builtins.list[types.Usage] | None = None,
     ) -> QueriedTable:
         """Return what the query gives that a language model writes for one of the tables; raises as `query`.
 
-        Documents `beside` theirs may be meant instead.
+        Documents `beside` theirs may be meant instead. What the model used is added to `spent`.
         """
         llm = self._workspace.models.language_model(generation)
         if llm is None:
@@ -183,7 +185,8 @@ class Tables:
                 details={"field": "question"},
             )
         with request_key_errors(generation.auth):
-            return ask_model(llm, candidates, question, beside=beside)
+            completions = retrieval.Completions(llm, None, [] if spent is None else spent)
+            return ask_model(completions, candidates, question, beside=beside)
 
 
 def _numbered(read: DocumentTables, number: int | None) -> list[TypedTable]:

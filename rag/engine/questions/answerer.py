@@ -589,7 +589,7 @@ class Answerer:
                 "hint": "\n".join(filter(None, (self.composite.uncounted, hint))) or None,
                 "retrieval": summary.model_copy(update={"returned": len(search.results if search else answer.sources)}),
                 "reading": self._reading,
-                "usage": types.total_usage([answer.usage, *self.spent]).model_copy(update=usage),
+                "usage": types.total_usage([answer.usage, *self.spent, *self.composite.spent]).model_copy(update=usage),
                 "provenance": provenance(answer, self.workspace, self.index, self.request, at),
             }
             return answer.model_copy(update=completed)

@@ -74,6 +74,8 @@ class CompositeAnswers:
         self._locate = Pages(workspace).locate
         self.uncounted: str | None = None
         """Why the rows of a table are not counted that the question is about."""
+        self.spent: list[types.Usage] = []
+        """What a language model used to write queries."""
 
     @functools.cached_property
     def _documents(self) -> list[types.DocumentNames]:
@@ -120,7 +122,7 @@ class CompositeAnswers:
         tables = TableAnswers(self._workspace, self._locate, documents, counts_rows=counts_rows)
         answer = may_ask_table(question) and tables.answer(dict.fromkeys((question, unnamed)))
         if by_model and not (answer or tables.refusal or self._stop()):
-            answer = tables.query(question, self._request.generation)
+            answer = tables.query(question, self._request.generation, self.spent)
         self.uncounted = tables.refusal
         return single_answer(answer) if answer else None
 

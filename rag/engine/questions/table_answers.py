@@ -106,10 +106,12 @@ class TableAnswers:
                 return None if asked[0][2].is_bare and not self._counts_rows else self._told(*asked[0], question)
         return None
 
-    def query(self, question: str, generation: types.GenerationOptions) -> types.AnswerResponse | None:
+    def query(
+        self, question: str, generation: types.GenerationOptions, spent: list[types.Usage]
+    ) -> types.AnswerResponse | None:
         """Return what a query gives that a language model writes for the table that it chooses; None if not sure.
 
-        The figures are exact, but nobody has checked that the query is what is asked.
+        The figures are exact, but nobody has checked that the query is what is asked. What it used is added to `spent`.
         """
         candidates = [candidate for read in self._read for candidate in read.candidates(question)]
         explained = [table for read in self._read for table, _ in read.questions(question)]
@@ -118,7 +120,7 @@ class TableAnswers:
         of_tables = {candidate.document.id for candidate in candidates}
         beside = [document.name for id_, document in self._documents.items() if id_ not in of_tables]
         try:
-            run = self._tables.ask_model(candidates, question, generation, beside=beside)
+            run = self._tables.ask_model(candidates, question, generation, beside=beside, spent=spent)
         except (errors.LimitError, errors.ValidationError):
             return None
         (chosen,) = (candidate for candidate in candidates if candidate.table is run.table)

@@ -44,6 +44,8 @@ _SHORT_YEAR = re.compile(r"\bFY\s?['’]?(\d\d)\b", re.IGNORECASE)
 _LIST_NUMBER = re.compile(r"\s*\(?\d{1,3}(?:[.)]\s|\s–\s)")
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?"
 _DAY = re.compile(rf"\b{_MONTH}\s\d{{1,2}}\b|\b\d{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?{_MONTH}(?!\w)", re.IGNORECASE)
+_DATE = re.compile(r"\b\d{1,2}/\d{1,2}/\d{2,4}\b")
+"""Days of rows, whose numbers are nothing to compute with."""
 _COLUMN_NAME = re.compile(r"(?<=[;–] )[^;–]{1,60}: ")
 """The name of a column in a row of the answer: "Fees – 2021: 4; 2022: 5"."""
 
@@ -403,7 +405,7 @@ def _may_follow(
         likely = index.passage.likely_spans(claim)[:LIKELY_SENTENCES]
         scales = (1.0,) if figure.is_share or figure.scale else (1.0, *(index.passage.scales or ()))
         for spans in (quoted.get(citation_id, ()), *([span] for span in likely)):
-            texts = [index.passage.read(span) for span in dict.fromkeys(spans)]
+            texts = [_DATE.sub(" ", index.passage.read(span)) for span in dict.fromkeys(spans)]
             there = [one for text in texts for one in numbers.find_numbers(text) if one.year is None][:MAX_OPERANDS]
             values = [(one, numbers.plain_value(one, with_scale=False)) for one in there]
             parts = (

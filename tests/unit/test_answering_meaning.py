@@ -480,6 +480,19 @@ def test_figures_of_another_column_are_not_verified_whatever_a_language_model_sa
     assert right.support is Support.SUPPORTED
 
 
+@pytest.mark.parametrize(
+    ("said", "support"), [("It rises by $771.98.", Support.SUPPORTED), ("It rises by $771.99.", Support.PARTLY)]
+)
+def test_a_figure_may_follow_from_quotes_that_have_no_word_of_the_claim(said: str, support: Support) -> None:
+    rows = "Period\tRate\tMonthly\n12/01/06 - 11/30/07\t$ 25.20\t$ 19,261.20\n12/01/07 - 11/30/08\t$ 26.21\t$ 20,033.18"
+    hit = sources.hit("Base rent of the quay", (BlockKind.TABLE, rows))
+    sentence = Sentence(text=said, citation_ids=("S1",), start=0, end=len(said))
+    quotes = [ProposedQuote("S1", words, 0) for words in ("$ 25.20 | $ 19,261.20", "$ 26.21 | $ 20,033.18")]
+    grounder = Grounder({"S1": hit}, locate=sources.locate, judge=by_model([verdict("supported")]))
+    ((judged,), _) = grounder.ground([Claim(sentence, tuple(quotes))])
+    assert judged.support is support
+
+
 @pytest.mark.parametrize("kind", ["supported", "not_stated"])
 def test_a_language_model_also_decides_where_words_contradict(kind: str) -> None:
     claim = "It did not guide ships that year."

@@ -213,7 +213,11 @@ class Grounder:
         if not analyze(statement).numbers or not result.claim.sentence.citation_ids:
             return NO_FIGURES
         quoted = {
-            source: [span for quote in quotes for span in sources.passage(source).units_at(quote.span)]
+            source: [
+                span
+                for quote in (*quotes, *self._search.verbatim(source, result.claim))
+                for span in sources.passage(source).units_at(quote.span)
+            ]
             for source, quotes in result.quotes.items()
         }
         indexes = {source: self._figures_of(source) for source in self._read_for(result)}

@@ -192,8 +192,8 @@ class FieldReader:
             sources = [text for source_id, text in context.texts.items() if source_id in cited]
             messages = judge_messages(prompts.FIELDS_JUDGED, sources, [claim.text for claim in claims])
             verdicts, _ = self._complete(llm, messages, VERDICTS_SCHEMA, read_verdicts, pause)
-            told = [verdicts.get(number) for number in range(1, len(claims) + 1)]
-            return [verdict is not None and verdict.verdict == "supported" for verdict in told]
+            proved = {n: one.sources for n, one in verdicts.items() if one.verdict == "supported"}
+            return [not claim.source_ids.isdisjoint(proved.get(n, ())) for n, claim in enumerate(claims, start=1)]
 
         grounder = Grounder(context.hits, locate=Pages(self._workspace).locate)
         found = check_fields(fields, replies, context.hits, grounder, judge, language=language)

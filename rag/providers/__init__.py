@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         embed_texts,
         is_small,
         model_id,
+        prompt_size,
         reading_budget,
         reading_cost,
         reading_seconds,

@@ -103,7 +103,7 @@ def complete_stream(
     finally:
         pieces.close()
     if isinstance(llm, VendorLLM) and llm.is_local:
-        prompt_tokens = counts.get("prompt_tokens") or sum(count_tokens(message.content or "") for message in messages)
+        prompt_tokens = counts.get("prompt_tokens") or prompt_size(messages)
         READING_SPEEDS.record(model_id(llm), prompt_tokens, read_seconds)
     return StreamEnd(_reported(counts), cut_off)
 
@@ -131,12 +131,16 @@ def _reported(counts: Mapping[str, Any]) -> types.Usage:
     return types.Usage(input_tokens=counts.get("prompt_tokens", 0), output_tokens=counts.get("completion_tokens", 0))
 
 
+def prompt_size(messages: Sequence[ChatMessage]) -> int:
+    """Return the tokens of messages, counted with the embedded model's tokenizer."""
+    return sum(count_tokens(message.content or "") for message in messages)
+
+
 def used(llm: LLM, reported: types.Usage, messages: Sequence[ChatMessage], answer: str) -> types.Usage:
     """Return what a request used, with its cost; tokens that the vendor does not report are estimated."""
     usage = reported
     if not usage.output_tokens:
-        read = sum(count_tokens(message.content or "") for message in messages)
-        usage = types.Usage(input_tokens=read, output_tokens=count_tokens(answer))
+        usage = types.Usage(input_tokens=prompt_size(messages), output_tokens=count_tokens(answer))
     return usage.model_copy(update={"cost_usd": cost(llm, usage)})
 
 

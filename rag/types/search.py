@@ -259,12 +259,15 @@ class Usage(Model):
 
 
 def total_usage(usages: Iterable[Usage]) -> Usage:
-    """Return the tokens and the cost of all, which is unknown if that of one is. Cached answers use nothing."""
-    used = [usage for usage in usages if usage.output_tokens]
+    """Return the sum; the cost is unknown if that of one is. Cached answers use no tokens."""
+    usages = [*usages]
+    used = [usage for usage in usages if usage.input_tokens or usage.output_tokens]
     costs = [usage.cost_usd for usage in used if usage.cost_usd is not None]
     return Usage(
         input_tokens=sum(usage.input_tokens for usage in used),
         output_tokens=sum(usage.output_tokens for usage in used),
+        embedding_tokens=sum(usage.embedding_tokens for usage in usages),
+        latency_ms=sum(usage.latency_ms for usage in usages),
         cost_usd=sum(costs) if costs and len(costs) == len(used) else None,
     )
 

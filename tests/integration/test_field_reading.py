@@ -49,7 +49,9 @@ class Model:
             verdicts = [
                 (int(number), "contradicted" if value in self.denied else "supported") for number, _, value in claims
             ]
-            return json.dumps({"verdicts": [{"claim": number, "verdict": told} for number, told in verdicts]})
+            words = [{"source": name, "text": ""} for name in re.findall(r"^\[(S\d+)\] \[Source", prompt, re.MULTILINE)]
+            rows = [{"claim": number, "verdict": told, "words": words} for number, told in verdicts]
+            return json.dumps({"verdicts": rows})
         names = re.findall(r"^(\d+)\. (.+?) \(", prompt.rpartition("Fields:\n")[2], re.MULTILINE)
         rows = [{"field": int(number), **self._value(name, prompt)} for number, name in names]
         return json.dumps({"fields": rows})

@@ -481,6 +481,32 @@ def test_figures_of_another_column_are_not_verified_whatever_a_language_model_sa
 
 
 @pytest.mark.parametrize(
+    ("said", "support"),
+    [
+        ("In 2023 the net profit was 15% of revenue.", Support.SUPPORTED),
+        ("Revenue rose by 20 in 2023.", Support.SUPPORTED),
+        ("In 2023 the duty rate was 41%.", Support.NOT_VERIFIED),
+    ],
+)
+def test_a_share_or_change_that_follows_is_none_of_another_column(said: str, support: Support) -> None:
+    rows = "\t2023\t2021\nRevenue\t200\t180\nNet profit\t30\t20\nTax rate\t22%\t15%\nDuty rate\t8%\t41%"
+    hit = sources.hit("Accounts of the pilots", (BlockKind.TABLE, rows))
+    sentence = Sentence(text=said, citation_ids=("S1",), start=0, end=len(said))
+    grounder = Grounder({"S1": hit}, locate=sources.locate, judge=by_model([verdict("supported")]))
+    quotes = [ProposedQuote("S1", words, 0) for words in ("Revenue | 200 | 180", "Net profit | 30 | 20")]
+    ((judged,), _) = grounder.ground([Claim(sentence, tuple(quotes))])
+    assert judged.support is support
+
+
+def test_what_a_source_says_word_for_word_is_supported_though_it_computes_wrongly() -> None:
+    said = "The pilots paid 3 + 4 = 8 crowns in the harbour."
+    sentence = Sentence(text=said, citation_ids=("S1",), start=0, end=len(said))
+    grounder = Grounder({"S1": sources.hit(said)}, locate=sources.locate, judge=by_model([verdict("supported")]))
+    ((judged,), _) = grounder.ground([Claim(sentence, ())])
+    assert judged.support is Support.SUPPORTED
+
+
+@pytest.mark.parametrize(
     ("said", "support"), [("It rises by $771.98.", Support.SUPPORTED), ("It rises by $771.99.", Support.PARTLY)]
 )
 def test_a_figure_may_follow_from_quotes_that_have_no_word_of_the_claim(said: str, support: Support) -> None:

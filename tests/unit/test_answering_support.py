@@ -410,12 +410,12 @@ def test_a_claim_keeps_the_source_that_denies_it() -> None:
 
 def test_a_source_that_is_quoted_word_for_word_stays_the_cited_one() -> None:
     found = {
-        "S1": sources.hit("Whatever exceeds the rent is divided into equal parts."),
+        "S1": sources.hit("Whatever exceeds the rent of the landlord is divided into equal parts."),
         "S2": sources.hit("Half of the boats goes to the pilots of Norrtug each year."),
     }
     text = "Half of it goes to the landlord, Norrtug [S1]."
     cited = []
-    for said in (text, text.replace(".", ' <quote id="S1">divided into equal parts</quote>.')):
+    for said in (text, text.replace(".", ' <quote id="S1">of the landlord is divided into equal parts</quote>.')):
         answer = Grounder(found, locate=sources.locate).attribute(citations.parse(said, found))
         cited.append([claim.sentence.citation_ids for claim in answer.claims])
     assert cited == [[("S2",)], [("S1",)]]

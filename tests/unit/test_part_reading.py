@@ -10,7 +10,7 @@ from pydantic import PrivateAttr
 
 from rag import errors, prompts
 from rag.answering.generation.context import hit_tokens
-from rag.answering.generation.model_answer import Stop, Writer, count_tokens, never_stop
+from rag.answering.generation.model_answer import Stop, Writer, never_stop
 from rag.answering.generation.part_reading import (
     Part,
     PartReader,
@@ -20,6 +20,7 @@ from rag.answering.generation.part_reading import (
     merge_messages,
     split_into_parts,
 )
+from rag.providers import prompt_size
 from rag.types import AnswerStage, GenerationOptions, Hit
 from tests import sources
 from tests.unit.test_answering import ScriptedLLM
@@ -239,7 +240,7 @@ def test_the_estimate_counts_the_steps_in_which_notes_are_joined() -> None:
     window, parts = 2000, split_into_parts(map(page, range(1, 25)), PAGE_TOKENS + 5)
     _, _, joins = read(reply, pages=24, window=window)
     assert len(joins) > 8
-    sent = sum(count_tokens(merge_messages("", prompt)) for prompt in joins)
+    sent = sum(prompt_size(merge_messages("", prompt)) for prompt in joins)
     narrow, wide = (
         estimate(NotingLLM(window=size), "Which berths?", parts, 700, is_judged=False) for size in (window, 10**6)
     )

@@ -221,6 +221,20 @@ def test_rows_of_a_table_with_the_columns_heads_are_records() -> None:
         assert records("Executive officers", ("Name", office), units(["Executive Officers", (TABLE, rows)])) == listed
 
 
+def test_the_head_with_the_same_words_is_preferred_to_one_of_the_same_kind() -> None:
+    rows = "Name\tTitle of security\tPosition\nAda Holm\tCommon stock\tChief Executive\nLiv Dahl\tBonds\tSecretary"
+    found = records("Executive officers", ("Name", "Position"), units(["Executive Officers", (TABLE, rows)]))
+    assert found == [["Ada Holm", "Chief Executive"], ["Liv Dahl", "Secretary"]]
+
+
+def test_numbers_may_name_records() -> None:
+    rows = "Number\tAmount\n10021\t600.00\n10022\t1.00\n10023\t6.00"
+    found = records(
+        "Invoices", ("Number", FieldColumn(name="Amount", type="money")), units(["Invoices", (TABLE, rows)])
+    )
+    assert [row[1] for row in found] == [600.0, 1.0, 6.0]
+
+
 def test_numbers_of_exhibits_are_no_names() -> None:
     rows = "No.\tName of exhibit\tTitle\n10.6\tPlan\tOfficers' plan\n10.7\tLease\tLease of the quarry"
     document = units(["Exhibits signed by executive officers", (TABLE, rows)])

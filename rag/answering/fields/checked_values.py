@@ -22,6 +22,7 @@ from rag.answering.fields.agreement import same_value
 from rag.answering.fields.asked_field import query_of
 from rag.answering.fields.confidence import FIGURES, Evidence, confidence
 from rag.answering.fields.model_reply import ReplyCell, ReplyField, ReplyQuote, ReplyValue
+from rag.answering.generation.context import neutralise_marks
 from rag.answering.passages.table_text import declared_scales
 from rag.answering.text.measurement_units import DOLLARS, currencies, iso_code
 from rag.answering.text.sentences import one_line
@@ -185,9 +186,8 @@ def _check(
     claim = None
     if is_stated and field.type in ("yes_no", "choice"):
         said = ("yes" if value else "no") if isinstance(value, bool) else value
-        text = prompts.FIELD_CLAIM.format(
-            field=query_of(field), choices=" / ".join(field.choices or ("yes", "no")), value=said
-        )
+        asked, choices = one_line(neutralise_marks(query_of(field))), " / ".join(field.choices or ("yes", "no"))
+        text = prompts.FIELD_CLAIM.format(field=asked, choices=choices, value=said)
         claim = Claim(text, frozenset(quote.source for quote in reply.quotes).intersection(sources))
     return _Checked(
         types.CellValue(value=value, unit=unit, words=words, citations=citations),

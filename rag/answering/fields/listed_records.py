@@ -29,6 +29,9 @@ FRONT_PAGES = 3
 KNOWN_COLUMNS = 3
 """Columns of a field that a table must have if nothing above it says what the field is about."""
 
+ALIKE = 0.9
+"""How well a head fits a column of the same kind with another name: "Position" for "Title"."""
+
 MIN_HEAD_FIT = 0.5
 """Minimum F1 of the words of a column's name and those of a head."""
 
@@ -230,6 +233,7 @@ def _parties(field: types.FieldDefinition, document: DocumentUnits) -> list[Foun
 
 def _rows(field: types.FieldDefinition, document: DocumentUnits) -> list[FoundRecord]:
     """Read the rows of the table whose heads name most of the columns, below what the field is about."""
+    office = _column(field, _OFFICES)
     subject = {*term_weights.content_words(field.name)}
     best: tuple[tuple[int, bool, int], TypedTable, list[int | None]] | None = None
     for table in document.tables:
@@ -253,7 +257,7 @@ def _rows(field: types.FieldDefinition, document: DocumentUnits) -> list[FoundRe
         }
         line = document.line(row.lines[0])
         name = values.get(field.columns[0].name)
-        is_named = name is not None and not (isinstance(name, str) and not any(map(str.isalpha, name)))
+        is_named = name is not None and (not office or any(map(str.isalpha, str(name))))  # no number of an exhibit
         if line and is_named and len(values) > 1:
             found.append(FoundRecord(values, line[0], Unit(line[1], types.BlockKind.TABLE)))
     return found
@@ -270,7 +274,8 @@ def _places(columns: Sequence[types.FieldColumn], table: TypedTable) -> list[int
         words = {*term_weights.content_words(column.name)}
         alike = next((names for names in (_OFFICES, _FIRMS) if names & words), frozenset[str]())
         fits = [
-            0.0 if place in places else 1.0 if alike & head else _f1(words, head) for place, head in enumerate(heads)
+            0.0 if place in places else max(_f1(words, head), ALIKE if alike & head else 0.0)
+            for place, head in enumerate(heads)
         ]
         closest = max(range(len(fits)), key=fits.__getitem__)
         places.append(closest if fits[closest] >= MIN_HEAD_FIT else None)

@@ -234,9 +234,4 @@ def stream_visible(
     return Output(markup.feed(answer) + markup.finish(), markup.quotes, ending)
 
 
-def count_tokens(messages: "Sequence[ChatMessage]") -> int:
-    """Count the tokens of messages with the embedded model's tokenizer."""
-    return sum(providers.count_tokens(message.content or "") for message in messages)
-
-
 _REFUSAL = normalize(prompts.NOT_FOUND_SENTINEL).text

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rag import errors, prompts, providers, tracing, types
 from rag.answering.generation.context import Context, Source, build_context, hit_tokens
-from rag.answering.generation.model_answer import Ending, Output, Writer, count_tokens, prompt_messages, stream_visible
+from rag.answering.generation.model_answer import Ending, Output, Writer, prompt_messages, stream_visible
 from rag.answering.text.markup import CITATION_MARK
 from rag.answering.verification import judges
 from rag.answering.verification.citations import is_sentinel
@@ -209,8 +209,11 @@ def estimate(
     that the answer cites are read again, each item another one, in as many requests as needed.
     """
     sources = [source for part in parts for source in part.context.sources]
-    size, instructions = sum(part.tokens for part in parts), count_tokens(merge_messages(question, ""))
-    read, written = size + len(parts) * count_tokens(part_messages(llm, question, "")), len(parts) * NOTE_TOKENS
+    size, instructions = sum(part.tokens for part in parts), providers.prompt_size(merge_messages(question, ""))
+    read, written = (
+        size + len(parts) * providers.prompt_size(part_messages(llm, question, "")),
+        len(parts) * NOTE_TOKENS,
+    )
     notes = [NOTE_TOKENS] * len(parts)
     while batches := batches_to_join(notes, _notes_room(llm, question)):
         sizes = [sum(notes[number] for number in batch) for batch in batches]

@@ -1,5 +1,7 @@
 """Replies of language models in JSON: the schemas that vendors take, and reading what comes."""
 
+import contextlib
+import itertools
 import json
 import re
 from collections.abc import Mapping
@@ -28,26 +30,27 @@ def list_of(items: Mapping[str, Any]) -> dict[str, Any]:
 
 _BEGIN = re.compile(r"\{|\[\s*+\{")
 _DECODER = json.JSONDecoder()
+MAX_BEGINNINGS = 20
+"""Brackets of a reply that may begin its object; others stand in words before it."""
 
 
 def _read(reply: str) -> tuple[Any, bool]:
     """Return the first object, or list of objects, in a reply, as far as it goes, and whether it is whole."""
-    begin = _BEGIN.search(reply)
-    if begin is None:
-        return None, False
-    try:
-        return _DECODER.raw_decode(reply, begin.start())[0], True
-    except (ValueError, RecursionError):
-        pass
-    try:
-        return pydantic_core.from_json(reply[begin.start() :], allow_partial=True), False
-    except ValueError:
-        return None, False
+    for begin in itertools.islice(_BEGIN.finditer(reply), MAX_BEGINNINGS):
+        try:
+            return _DECODER.raw_decode(reply, begin.start())[0], True
+        except (ValueError, RecursionError):
+            pass
+        with contextlib.suppress(ValueError):
+            return pydantic_core.from_json(reply[begin.start() :], allow_partial=True), False
+    return None, False
 
 
 def read_object(reply: str) -> dict[str, Any]:
-    """Return the object in a reply, also between other words; an empty one if there is none."""
+    """Return the object in a reply, also between other words or alone in a list; an empty one if there is none."""
     read, is_whole = _read(reply)
+    if isinstance(read, list) and len(read) == 1:
+        (read,) = read
     return read if is_whole and isinstance(read, dict) else {}
 
 

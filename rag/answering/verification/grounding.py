@@ -156,13 +156,11 @@ class Grounder:
             if len(text.words) + len(text.numbers) < MIN_STATED_WORDS or is_refusal(statement):
                 continue
             _, judgement = self._search.find(statement, claim)
-            if judgement.support is types.Support.SUPPORTED or any(
-                self._search.verbatim(source, claim) for source in claim.sentence.citation_ids
-            ):
+            if judgement.support is types.Support.SUPPORTED:
                 continue
             if invalid := self._find_invalid(statement, claim):
                 cited[index] = [self._sources.cited_id(source) for source in invalid]
-            else:
+            elif not self._search.is_quoted(statement, claim):
                 cited[index] = self._better_sources(statement, claim.sentence.citation_ids, judgement)
         return with_citations(answer, cited)
 
@@ -283,7 +281,7 @@ class Grounder:
             judgement=result.judgement,
             before=before.statement if before is not None and is_proved else "",
             names=names.pop() if len(names) == 1 else (),
-            figures=result.figures,
+            figures=result.figures._replace(misplaced=()) if self._is_verbatim(result) else result.figures,
             citation_ids=result.claim.sentence.citation_ids,
         )
 
@@ -490,7 +488,8 @@ class QuoteSearch:
         sources = self._sources.read_for(statement, claim.sentence.citation_ids)
         if is_bare_reply(statement):
             return {source: [] for source in sources}, word_comparison.UNRELATED
-        quotes: QuotesBySource = {source: self._locate_proposed(source, statement, claim) for source in sources}
+        proposed = {source: self._locate_proposed(source, statement, claim) for source in sources}
+        quotes: QuotesBySource = proposed
         judgement = self.judge(statement, quotes)
         if not sources or judgement.support is types.Support.SUPPORTED:
             return quotes, judgement
@@ -512,8 +511,7 @@ class QuoteSearch:
         found = {source: quotes[source] or self.nearest(source, statement, least) for source in quotes}
         quotes = found
         if judgement.support is not types.Support.SUPPORTED:
-            own = {source: self._locate_proposed(source, statement, claim) for source in found}
-            quotes = {source: with_others(own[source], others) for source, others in found.items()}
+            quotes = {source: with_others(proposed[source], others) for source, others in found.items()}
         if judgement.support is types.Support.NOT_VERIFIED and not judgement.missing:  # what the nearest words lack
             judgement = judgement._replace(missing=self.judge(statement, quotes).missing)
         return quotes, judgement
@@ -580,6 +578,15 @@ class QuoteSearch:
                 if self._passage(source).align(statement, reranker, least=least):
                     return [source]
         return []
+
+    def is_quoted(self, statement: str, claim: Claim) -> bool:
+        """Return whether a source that a claim cites has a quote of it word for word, with a word of it or figures."""
+        return any(
+            passage.shared(statement, quote.span) > 0 or any(map(str.isdigit, passage.read(quote.span)))
+            for source in claim.sentence.citation_ids
+            for passage in [self._passage(source)]
+            for quote in self.verbatim(source, claim)
+        )
 
     def verbatim(self, source: str, claim: Claim) -> list[Quote]:
         """Return the quotes of several words that the writer of a claim took from a source word for word."""

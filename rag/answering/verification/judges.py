@@ -137,6 +137,11 @@ class RepliedVerdict(pydantic.BaseModel):
     words: list[_Words] = []
     missing: str = ""
 
+    @property
+    def sources(self) -> frozenset[str]:
+        """The ids of the sources that it rests on."""
+        return frozenset(words.source.strip("[]") for words in self.words)
+
 
 _VERDICT = closed_object(
     {
@@ -203,7 +208,8 @@ class LanguageModelJudge:
 
     def _ask(self, question: str, sources: Iterable[str], claims: Iterable[str]) -> dict[int, RepliedVerdict]:
         prompt = judge_prompt(question, sources, claims)
-        return read_verdicts(self._completions.complete("verdicts", prompt, VERDICTS_SCHEMA))
+        reply = self._completions.complete("verdicts", prompt, VERDICTS_SCHEMA, is_usable=read_verdicts)
+        return read_verdicts(reply)
 
 
 def read_verdicts(reply: str) -> dict[int, RepliedVerdict]:

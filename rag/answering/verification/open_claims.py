@@ -131,7 +131,7 @@ class OpenClaim:
     are facts that speak against it. `replaced` are its words that stand where the evidence has others,
     `has_other_words` is whether the evidence lacks words of it, `is_contradicted` whether its words contradict the
     evidence, `is_decided` whether words and facts decide about it. `absent` are its figures that are in no source of
-    the answer and follow from none, `misplaced` those that are in one for something else. `citation_ids` are the
+    the answer and follow from none, `denied_figures` those that one has for something else. `citation_ids` are the
     sources that it cites.
     """
 
@@ -145,14 +145,8 @@ class OpenClaim:
     is_decided: bool = False
     wording: str = ""
     absent: tuple[str, ...] = ()
-    misplaced: tuple[str, ...] = ()
+    denied_figures: tuple[str, ...] = ()
     citation_ids: tuple[str, ...] = ()
-
-    @property
-    def denied_figures(self) -> tuple[str, ...]:
-        """The figures that the sources have for something else, or otherwise for the same."""
-        contradicted = [veto for veto in self.vetoes if self.is_contradicted and any(map(str.isdigit, veto))]
-        return tuple(dict.fromkeys([*self.misplaced, *contradicted]))
 
     @property
     def rests_on_rows(self) -> bool:
@@ -201,6 +195,11 @@ def open_claim(
     own_name = {word.text for word in analyze(claim).words} - {word.text for word in analyze(text).words}
     vetoes = [*(veto for veto in judgement.vetoes if veto not in own_name), *missing_facts(text, evidence, around)]
     known = frozenset[str]().union(*(analyze(one).keys for one in texts))
+    is_contradicted = judgement.support is types.Support.CONTRADICTED
+    denied = [
+        *figures.misplaced,
+        *(veto for veto in judgement.vetoes if is_contradicted and any(map(str.isdigit, veto))),
+    ]
     return OpenClaim(
         text,
         sentences,
@@ -208,11 +207,11 @@ def open_claim(
         tuple(dict.fromkeys(veto for veto in vetoes if veto not in figures.confirmed)),
         judgement.replaced,
         has_other_words=not analyze(text).content_keys <= known,
-        is_contradicted=judgement.support is types.Support.CONTRADICTED,
+        is_contradicted=is_contradicted,
         is_decided=judgement.is_decided,
         wording=claim,
         absent=figures.absent,
-        misplaced=figures.misplaced,
+        denied_figures=tuple(figure for figure in dict.fromkeys(denied) if figure not in figures.computable),
         citation_ids=tuple(citation_ids),
     )
 

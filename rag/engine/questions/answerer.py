@@ -24,7 +24,6 @@ from rag.answering.generation.model_answer import (
     Output,
     Stop,
     Writer,
-    count_tokens,
     drop_unproved,
     final_answer,
     never_stop,
@@ -336,7 +335,7 @@ class Answerer:
         self, llm: "LLM", question: str, context: Context
     ) -> Generator[types.AnswerStage | types.AnswerToken, None, Output]:
         prompt = prompt_messages(llm, question, context.text)
-        if seconds := providers.reading_seconds(llm, count_tokens(prompt)):
+        if seconds := providers.reading_seconds(llm, providers.prompt_size(prompt)):
             yield types.AnswerStage(name="reading", seconds=seconds)
         writer = self._writer(llm)
         written = tracing.streaming("model", lambda: writer.write(prompt), model=self.model)

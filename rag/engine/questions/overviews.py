@@ -9,7 +9,7 @@ from typing import NamedTuple
 from rag import errors, prompts, providers, types
 from rag.answering.extraction import key_facts, summary
 from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL
-from rag.answering.generation.model_answer import count_tokens, final_answer, prompt_messages
+from rag.answering.generation.model_answer import final_answer, prompt_messages
 from rag.answering.text.markup import plain_text
 from rag.answering.text.sentences import one_line
 from rag.answering.text.term_weights import content_words
@@ -76,7 +76,7 @@ class Overviews:
         if answerer.llm is None:
             raise errors.ConfigError(NO_MODEL)
         context = answerer.choose_sources(prompts.OVERVIEW, hits)
-        tokens = count_tokens(prompt_messages(answerer.llm, prompts.OVERVIEW, context.text))
+        tokens = providers.prompt_size(prompt_messages(answerer.llm, prompts.OVERVIEW, context.text))
         written = answerer.generation.max_output_tokens
         if not providers.is_small(answerer.llm):  # the model also judges what it said in other words
             tokens, written = 2 * tokens + written, written + max(written, JUDGE_TOKENS)

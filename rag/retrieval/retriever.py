@@ -90,7 +90,8 @@ class HybridRetriever(BaseRetriever):
             errors.StoreError: the database fails.
         """
         question = types.bounded_question(query_bundle.query_str)
-        searched = variants(question, self._options, self._completions())
+        completions = self._completions()
+        searched = variants(question, self._options, completions)
         passage_text = searched_text(query_bundle)
         if passage_text != query_bundle.query_str:  # a name may be that of the document, and a label in it
             searched = (searched[0], types.Variant(kind="rewrite", text=passage_text), *searched[1:])
@@ -106,6 +107,7 @@ class HybridRetriever(BaseRetriever):
         if isinstance(query_bundle, Query):
             chunks = {chunk.id: chunk for chunk, _ in found}
             query_bundle.findings = Findings(searched, understood[0].rewritings, ranking, tuple(considered), chunks)
+            query_bundle.findings.spent = completions.spent if completions else ()
         vector_ranks, lexical_ranks = ranks(ranking.vector), ranks(ranking.lexical)
         return [HitNode.of(_hit(chunk, document, ranking, vector_ranks, lexical_ranks)) for chunk, document in found]
 

@@ -14,7 +14,8 @@ from rag.retrieval.ranking import Ranking, Scores, best_first, ranks
 class Findings:
     """What the stages found for a query, for traces and explanations.
 
-    `considered` are the candidates passed to the stages, `chunks` those that still existed.
+    `considered` are the candidates passed to the stages, `chunks` those that still existed, `spent` is what variants by
+    a language model used.
     """
 
     variants: tuple[types.Variant, ...] = ()
@@ -24,6 +25,7 @@ class Findings:
     chunks: Mapping[uuid.UUID, types.Chunk] = field(default_factory=dict)
     final: Scores = field(default_factory=dict)
     reranked: Scores = field(default_factory=dict)
+    spent: Sequence[types.Usage] = ()
 
 
 @dataclass

@@ -90,7 +90,9 @@ def test_rewrites_and_hypothetical_answers_are_searched_and_asked_for_once(desk:
     ]
     assert names(first)[0] == "orchard.pdf"  # two of the three texts speak of it
     assert names(desk.search())[0] == "harbour.pdf"
-    assert names(desk.search(multi_query=2)) == names(first)
+    again = desk.search(multi_query=2)
+    assert names(again) == names(first)
+    assert (first.usage.input_tokens, again.usage.input_tokens) == (11, 0), "rewrites are paid for once"
     assert len(desk.server.requests) == 1
     assert desk.hits("rewrites") == 1
     desk.says("Harvest of the pears begins in August.")
@@ -222,7 +224,10 @@ def test_the_trace_tells_of_every_candidate(desk: Desk) -> None:
 def test_an_answer_is_written_once_for_each_user_question_and_choice(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk.server.pieces = ["It handled ", '4,812 ships [S1] <quote id="S1">handled 4,812 ', "ships</quote>."]
+    answer = 'It handled 4,812 ships [S1] <quote id="S1">handled 4,812 ships</quote>.'
+    verdicts = '{"verdicts": [{"claim": 1, "words": [], "missing": "", "verdict": "supported"}]}'
+    reply = {True: verdicts, False: answer}
+    monkeypatch.setattr(desk.server, "reply_to", lambda prompt: reply["Claims of the answer" in prompt])
 
     def written() -> int:
         """How many answers were written; each is also judged, by a request with a schema."""

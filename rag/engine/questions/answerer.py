@@ -582,13 +582,14 @@ class Answerer:
                 "embedding_tokens": search.usage.embedding_tokens if search else 0,
                 "latency_ms": (time.perf_counter() - self._started) * 1000,
             }
+            spent = [answer.usage, *self.spent, *self.composite.spent, *([search.usage] if search else ())]
             completed = {
                 "question": understood.rewritten,
                 "follow_ups": answer.follow_ups or follow_ups,
                 "hint": "\n".join(filter(None, (self.composite.uncounted, hint))) or None,
                 "retrieval": summary.model_copy(update={"returned": len(search.results if search else answer.sources)}),
                 "reading": self._reading,
-                "usage": types.total_usage([answer.usage, *self.spent, *self.composite.spent]).model_copy(update=usage),
+                "usage": types.total_usage(spent).model_copy(update=usage),
                 "provenance": provenance(answer, self.workspace, self.index, self.request, at),
             }
             return answer.model_copy(update=completed)

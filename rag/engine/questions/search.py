@@ -104,7 +104,9 @@ class Search:
             min_score=options.min_score,
             mode=options.mode,
             results=hits,
-            usage=types.Usage(embedding_tokens=sum(map(providers.count_tokens, texts)), latency_ms=seconds * 1000),
+            usage=types.total_usage(query.findings.spent).model_copy(
+                update={"embedding_tokens": sum(map(providers.count_tokens, texts)), "latency_ms": seconds * 1000}
+            ),
             trace=retrieval.trace(query.findings, hits, options) if options.trace else None,
         )
 

@@ -96,6 +96,13 @@ def test_a_query_that_other_tables_answer_as_well_is_none(model: Model) -> None:
     assert [sentence.text for sentence in by_name.sentences] == [f"region: West · total: {WEST:,}"]
 
 
+def test_groups_that_are_not_shown_are_no_answer(model: Model) -> None:
+    add(model.engine, sheets.workbook(Orders=[HEADS, *ORDERS]), "o.xlsx")
+    question = "Which region has the top amount?"
+    assert not is_counted(model.answer(question, "Orders", "SELECT sum(amount_eur) FROM data GROUP BY region LIMIT 1"))
+    assert is_counted(model.answer(question, "Orders", BY_REGION))
+
+
 def test_beside_other_documents_a_query_of_all_rows_is_none(model: Model) -> None:
     add(model.engine, sheets.workbook(Staff=STAFF), "staff.xlsx")
     add(model.engine, pdfs.plain(["The company has 412 employees."]), "letter.pdf")
@@ -103,6 +110,11 @@ def test_beside_other_documents_a_query_of_all_rows_is_none(model: Model) -> Non
     assert not is_counted(model.answer("How many employees does the company have?", "Staff", everyone))
     assert not is_counted(model.answer("How many ships were sold?", "Staff", everyone))
     assert model.prompts == []
+    for condition in ("region IS NOT NULL", "true"):
+        assert not is_counted(
+            model.answer("How many employees sit in a region?", "Staff", f"{everyone} WHERE {condition}")
+        )
+        assert model.prompts
     north = model.answer("How many employees sit up in the North?", "Staff", f"{everyone} WHERE region = 'North'")
     assert 'may answer the question instead: "letter.pdf".' in model.prompts[0]
     assert [sentence.text for sentence in north.sentences] == ["number: 15"]

@@ -81,6 +81,30 @@ def test_a_select_gives_its_rows_and_those_it_used(
     assert result.used == used
 
 
+@pytest.mark.parametrize(
+    ("sql", "is_bare", "shows_groups"),
+    [
+        ("SELECT count(*) FROM data", True, True),
+        ("SELECT count(*) FROM data WHERE true", True, True),
+        ("SELECT sum(amount_eur) FROM data WHERE region IS NOT NULL", True, True),
+        ("SELECT count(*) FROM data WHERE region = 'North'", False, True),
+        ("SELECT count(*) FROM data GROUP BY true", True, True),
+        ("SELECT sum(amount_eur) FROM data GROUP BY region LIMIT 1", True, False),
+        ("SELECT region, count(*) FROM data GROUP BY region, day", False, False),
+        ("SELECT region, count(*) FROM data GROUP BY region", False, True),
+        ("SELECT Region, count(*) FROM data GROUP BY 1", False, True),
+        ("SELECT year(day) AS Y, count(*) FROM data GROUP BY y", False, True),
+        ("SELECT region FROM data", False, True),
+        ("SELECT count(*) FROM data UNION SELECT 5", False, True),
+    ],
+)
+def test_a_statement_of_all_rows_is_told_from_groups(
+    database: TableDatabase, sql: str, is_bare: bool, shows_groups: bool
+) -> None:
+    result = database.query(sql)
+    assert (result.is_bare, result.shows_groups) == (is_bare, shows_groups)
+
+
 ATTACKS = [
     "SELECT * FROM '{file}'",
     'SELECT * FROM "{file}"',

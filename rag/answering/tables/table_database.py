@@ -88,7 +88,9 @@ class QueryResult(NamedTuple):
     is_lookup: bool
     """Whether rows are only shown: not counted, added up, grouped or put in order."""
     is_bare: bool
-    """Whether all rows make one: without a condition and groups."""
+    """Whether all rows make one: without groups, and without a condition that leaves one out."""
+    shows_groups: bool
+    """Whether each group is told what it is of."""
 
 
 class TableDatabase:
@@ -98,6 +100,7 @@ class TableDatabase:
         import duckdb
 
         self._time_limit = time_limit
+        self._row_count = len(table.rows)
         self._connection = duckdb.connect(":memory:", config=_CONFIG)
         with contextlib.ExitStack() as on_failure:
             on_failure.callback(self.close)
@@ -138,6 +141,8 @@ class TableDatabase:
             used = self._used(tree)
         node = tree["statements"][0]["node"]
         shows_rows = used is not None and _gives_rows(node)
+        groups = [] if used is None else node["group_expressions"]
+        shown = _shown_columns(node) if groups else set()
         return QueryResult(
             columns,
             tuple(tuple(map(plain, row)) for row in rows),
@@ -145,7 +150,8 @@ class TableDatabase:
             used,
             names=frozenset(_names(node)),
             is_lookup=shows_rows and not node["modifiers"],
-            is_bare=used is not None and not (shows_rows or node["where_clause"] or node["group_expressions"]),
+            is_bare=used is not None and len(used) == self._row_count and not (shows_rows or shown),
+            shows_groups=all(shown.issuperset(_names(group)) for group in groups),
         )
 
     def _parsed(self, sql: str) -> dict[str, Any]:
@@ -357,6 +363,16 @@ def _gives_rows(node: Mapping[str, Any]) -> bool:
     is_grouped = node["group_expressions"] or node["having"] is not None or node["aggregate_handling"] != _STANDARD
     is_distinct = any(modifier["type"] == "DISTINCT_MODIFIER" for modifier in node["modifiers"])
     return AGGREGATES.isdisjoint(names) and not is_grouped and not is_distinct
+
+
+def _shown_columns(node: Mapping[str, Any]) -> set[str]:
+    """Return the columns that a result has as they are in each row or group, and its names of them."""
+    shown: set[str] = set()
+    for expression in node["select_list"]:
+        functions = {str(part.get("function_name", "")).lower() for part in _dicts(expression)}
+        if AGGREGATES.isdisjoint(functions) and (names := {*_names(expression)}):
+            shown |= {*names, str(expression["alias"]).casefold()}
+    return shown
 
 
 def _orders_by_columns(node: Mapping[str, Any]) -> bool:

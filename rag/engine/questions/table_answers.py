@@ -152,11 +152,11 @@ class TableAnswers:
     def _is_counted(self, run: QueriedTable, named: NamedParts, about: Sequence[types.TableColumn]) -> bool:
         """Whether a model's query counts, adds up or ranks rows of the table that the question names, and shows all.
 
-        Where other documents may have such figures it has a condition or groups. What a table on a page says of one of
-        its items is left to the passages, whose words are verified.
+        Where other documents may have such figures it leaves rows out or has groups. What a table on a page says of
+        one of its items is left to the passages, whose words are verified.
         """
         found, is_on_page = run.found, run.table.sheet is None
-        if not found.used or found.row_count > min(len(found.rows), MAX_GROUPS):
+        if not found.used or not found.shows_groups or found.row_count > min(len(found.rows), MAX_GROUPS):
             return False
         if is_on_page:
             columns = {run.table.info.columns[index].name for index in named.columns}

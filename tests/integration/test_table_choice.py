@@ -96,6 +96,22 @@ def test_a_query_that_other_tables_answer_as_well_is_none(model: Model) -> None:
     assert [sentence.text for sentence in by_name.sentences] == [f"region: West · total: {WEST:,}"]
 
 
+def test_a_table_with_the_same_words_under_other_heads_may_be_meant(model: Model) -> None:
+    heads = ("Order ID", "Area", "Amount")
+    add(
+        model.engine,
+        sheets.workbook(First=[("Order ID", "Region", "Amount"), (1, "North", 5), (2, "South", 7)]),
+        "a.xlsx",
+    )
+    count = "SELECT count(*) AS number FROM data WHERE region = 'North'"
+    question = "How many orders came from the North?"
+    assert is_counted(model.answer(question, "First", count))
+    add(model.engine, sheets.workbook(Second=[heads, (3, "North", 9), (4, "North", 2)]), "b.xlsx")
+    answer = model.answer(question, "First", count)
+    assert not is_counted(answer)
+    assert "It has others beside it that may be meant as well." in (answer.hint or "")
+
+
 def test_groups_that_are_not_shown_are_no_answer(model: Model) -> None:
     add(model.engine, sheets.workbook(Orders=[HEADS, *ORDERS]), "o.xlsx")
     question = "Which region has the top amount?"

@@ -280,13 +280,14 @@ _OF_PERIOD = re.compile(
 def _is_meant_as_well(
     other: Candidate, chosen: Candidate, names: AbstractSet[str], explained: Sequence[TypedTable]
 ) -> bool:
-    """Whether another table may be meant than a model chose: it has its columns, or the question has more of its words.
+    """Whether another table may be meant than a model chose: the question has all of the words for it, too.
 
     If it has the columns that the query names, or its words explain all of the question, it must have fewer of them.
     """
     names = names & {*schema(chosen.table)} if "*" not in names else {*schema(chosen.table)}
     fits = names <= {*schema(other.table)} or any(table is other.table for table in explained)
-    return chosen.named.words < other.named.words or (fits and not chosen.named.words > other.named.words)
+    has_words = bool(other.named.words) and chosen.named.words <= other.named.words
+    return has_words or (fits and not chosen.named.words > other.named.words)
 
 
 def _doubts(

@@ -119,6 +119,20 @@ def test_groups_that_are_not_shown_are_no_answer(model: Model) -> None:
     assert is_counted(model.answer(question, "Orders", BY_REGION))
 
 
+def test_rows_without_a_figure_are_told(model: Model) -> None:
+    rows = [(f"e{n}", ("North", "East")[n % 2], None if n % 3 else 100 * n) for n in range(1, 31)]
+    document = add(model.engine, sheets.workbook(Staff=[STAFF[0], *rows]), "staff.xlsx")
+    question, sql = "What is the usual average of a salary paid?", "SELECT avg(salary) AS mean FROM data"
+    answer = model.answer(question, "Staff", sql)
+    assert is_counted(answer)
+    note = "20 of these rows have no value of “Salary”."
+    assert note in (answer.hint or "").splitlines()
+    assert model.engine.tables.query(document.id, question=question).notes == (note,)
+    people = model.answer("How many people in total?", "Staff", "SELECT count(employee) AS people FROM data")
+    assert is_counted(people)
+    assert "no value" not in (people.hint or "")
+
+
 def test_beside_other_documents_a_query_of_all_rows_is_none(model: Model) -> None:
     add(model.engine, sheets.workbook(Staff=STAFF), "staff.xlsx")
     add(model.engine, pdfs.plain(["The company has 412 employees."]), "letter.pdf")

@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rag import errors, prompts, providers, retrieval, types
@@ -41,8 +41,18 @@ class QueriedTable(NamedTuple):
     written_by: str
     found: QueryResult
 
-    def result(self, question: str | None, notes: Sequence[str] = ()) -> types.TableResult:
-        """Return the result with the places of the first rows used; `notes` stand behind those of the table."""
+    @property
+    def about(self) -> list[types.TableColumn]:
+        """The columns that the query names."""
+        return [one for one in self.table.info.columns if not self.found.names.isdisjoint({one.name, "*"})]
+
+    @property
+    def figures(self) -> list[types.TableColumn]:
+        """The columns of numbers that the query names."""
+        return [column for column in self.about if column.kind == "number"]
+
+    def result(self, question: str | None, columns: Iterable[types.TableColumn] = ()) -> types.TableResult:
+        """Return the result with the places of the first rows used, and how many of all have no value of `columns`."""
         found, used = self.found, self.found.used
         rows = {row.number: row for row in self.table.rows} if used else {}
         return types.TableResult(
@@ -59,8 +69,16 @@ class QueriedTable(NamedTuple):
             used_rows=tuple(used[: types.MAX_RESULT_ROWS]) if used is not None else (),
             used_count=None if used is None else len(used),
             citations=tuple(self.table.cited(rows[number]) for number in (used or ())[: types.MAX_CITED_ROWS]),
-            notes=(*self.table.info.notes, *notes),
+            notes=(*self.table.info.notes, *self._empty_cells(columns)),
         )
+
+    def _empty_cells(self, columns: Iterable[types.TableColumn]) -> Iterator[str]:
+        for column in columns:
+            cells = self.table.columns[self.table.info.columns.index(column)].values
+            values = {row.number: value for row, value in zip(self.table.rows, cells, strict=True)}
+            if empty := sum(values[number] is None for number in self.found.used or ()):
+                name = column.head or column.name
+                yield N_("{count} of these rows have no value of “{column}”.").format(count=empty, column=name)
 
 
 def run_query(document: types.Document, table: TypedTable, sql: str, written_by: str) -> QueriedTable:

@@ -115,7 +115,8 @@ class Tables:
         tables = [
             one for one in read.candidates(request.question or "") if request.table in (None, one.table.info.number)
         ]
-        return self.ask_model(tables, request.question or "", request.generation).result(request.question)
+        run = self.ask_model(tables, request.question or "", request.generation)
+        return run.result(request.question, run.figures)
 
     def read(self, document_id: uuid.UUID) -> DocumentTables:
         """Return a document and its tables; raises as `list`."""
@@ -157,8 +158,7 @@ class Tables:
             errors.LimitError: it takes too much time or memory.
         """
         run = run_query(document, table, asked.sql, BY_WORDS)
-        used = run.found.used or ()
-        return run.result(question, _empty_cells(table, asked, used)), used
+        return run.result(question, filter(None, [asked.column])), run.found.used or ()
 
     def ask_model(
         self,
@@ -224,14 +224,3 @@ def _notes_of(document: types.Document) -> list[str]:
             N_("Rows may be missing: characters that were read: {share}.").format(share=document.completeness.summary)
         )
     return notes
-
-
-def _empty_cells(table: TypedTable, asked: TableQuestion, used: Sequence[int]) -> list[str]:
-    """Return how many of the rows used have no value that is added up or compared."""
-    if asked.column is None:
-        return []
-    index = [column.name for column in table.info.columns].index(asked.column.name)
-    values = {row.number: value for row, value in zip(table.rows, table.columns[index].values, strict=True)}
-    empty = sum(values[number] is None for number in used)
-    name = asked.column.head or asked.column.name
-    return [N_("{count} of these rows have no value of “{column}”.").format(count=empty, column=name)] if empty else []

@@ -125,10 +125,9 @@ class TableAnswers:
             return None
         (chosen,) = (candidate for candidate in candidates if candidate.table is run.table)
         others = [candidate for candidate in candidates if candidate is not chosen]
-        about = [column for column in run.table.info.columns if not run.found.names.isdisjoint({column.name, "*"})]
-        if not self._may_be_meant(chosen) or not self._is_counted(run, chosen.named, about):
+        if not self._may_be_meant(chosen) or not self._is_counted(run, chosen.named):
             return None
-        doubts = [*_doubts(run.document, run.table, about, run.found.used or ())]
+        doubts = [*_doubts(run.document, run.table, run.about, run.found.used or ())]
         if any(_is_meant_as_well(other, chosen, run.found.names, explained) for other in others):
             doubts.append(N_("others beside it that may be meant as well"))
         if doubts:
@@ -149,7 +148,7 @@ class TableAnswers:
         heads = (table.info.columns[index] for index in named.whole)
         return any(column.kind != "number" and not _is_period(column) for column in heads)
 
-    def _is_counted(self, run: QueriedTable, named: NamedParts, about: Sequence[types.TableColumn]) -> bool:
+    def _is_counted(self, run: QueriedTable, named: NamedParts) -> bool:
         """Whether a model's query counts, adds up or ranks rows of the table that the question names, and shows all.
 
         Where other documents may have such figures it leaves rows out or has groups. What a table on a page says of
@@ -160,12 +159,13 @@ class TableAnswers:
             return False
         if is_on_page:
             columns = {run.table.info.columns[index].name for index in named.columns}
-            if found.is_lookup or any(map(_is_period, about)) or columns.isdisjoint(column.name for column in about):
+            about = {column.name for column in run.about}
+            if found.is_lookup or any(map(_is_period, run.about)) or columns.isdisjoint(about):
                 return False
         return not found.is_bare or (self._counts_rows and not is_on_page)
 
     def _told_by_model(self, run: QueriedTable, question: str) -> types.AnswerResponse:
-        result, table = run.result(question), run.table
+        result, table = run.result(question, run.figures), run.table
         used = [row for row in table.rows if row.number in {*(run.found.used or ())}]
         parts: list[Statement] = []
         for values in result.rows:

@@ -372,6 +372,7 @@ Reply with JSON and nothing else: {{"table": 1, "sql": "SELECT …"}}
 
 MORE_TABLES = "{count} more tables are not described: they have fewer words of the question."
 OTHER_DOCUMENTS = "The text of other documents may answer the question instead: {names}."
+MORE_DOCUMENTS = "So may {count} more documents, whose names are not told."
 TABLE_QUERY_FAILED = """
 Your statement was: {sql}
 It cannot be run: {error}

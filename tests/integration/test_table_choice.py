@@ -133,6 +133,16 @@ def test_rows_without_a_figure_are_told(model: Model) -> None:
     assert "no value" not in (people.hint or "")
 
 
+def test_it_sees_how_many_other_documents_are_not_named(model: Model) -> None:
+    add(model.engine, sheets.workbook(Staff=STAFF), "staff.xlsx")
+    for number in range(22):
+        add(model.engine, f"Letter {number}.".encode(), f"letter-{number}.txt")
+    model.answer("How many employees sit up in the North?", "Staff", "")
+    (prompt,) = model.prompts
+    assert len(set(re.findall(r"letter-\d+", prompt))) == 20
+    assert "So may 2 more documents" in prompt
+
+
 def test_beside_other_documents_a_query_of_all_rows_is_none(model: Model) -> None:
     add(model.engine, sheets.workbook(Staff=STAFF), "staff.xlsx")
     add(model.engine, pdfs.plain(["The company has 412 employees."]), "letter.pdf")

@@ -149,6 +149,8 @@ def _not_described(tables: int, documents: Sequence[str]) -> Iterator[str]:
     if documents:
         names = (json.dumps(name, ensure_ascii=False) for name in documents[:MAX_DESCRIBED])
         yield prompts.OTHER_DOCUMENTS.format(names=", ".join(names))
+    if (more := len(documents) - MAX_DESCRIBED) > 0:
+        yield prompts.MORE_DOCUMENTS.format(count=more)
 
 
 def _described(number: int, candidate: Candidate) -> str:

@@ -155,7 +155,8 @@ class Matrices:
         parsed = parse(types.FillRequest, request or {})
         matrices = self._workspace.store.matrices
         if "pilot" in parsed.model_fields_set:
-            return matrix_filling.start(self._workspace, matrices.set_pilot(matrix_id, parsed.pilot), is_asked=True)
+            # Audited by itself, not with a job: one that is at it goes on with the documents that are added here
+            return matrix_filling.start(self._workspace, matrices.set_pilot(matrix_id, parsed.pilot))
         return matrix_filling.start(self._workspace, matrices.get(matrix_id), is_asked=True)
 
     def job(self, matrix_id: uuid.UUID) -> types.Job | None:

@@ -27,7 +27,7 @@ def job_of(workspace: Workspace, matrix: types.Matrix) -> types.Job | None:
 def start(workspace: Workspace, matrix: types.Matrix, *, is_asked: bool = False) -> types.Job:
     """Start filling a matrix, or return the job that does so; a follow-up job handles what is added meanwhile.
 
-    It is audited if a person asked for it. Raises NotFoundError if the matrix is gone.
+    A new job is audited if a person asked for it. Raises NotFoundError if the matrix is gone.
     """
     present = job_of(workspace, matrix)
     if present is not None and present.finished_at is None:

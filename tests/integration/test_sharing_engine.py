@@ -379,6 +379,15 @@ def test_a_job_that_a_colleague_starts_is_the_owners(team: Team) -> None:
     team.owner.matrices.delete(matrix.id)
 
 
+def test_who_ends_a_pilot_while_it_is_filled_is_audited(team: Team) -> None:
+    """The job that is at it goes on with the other documents, at the owner's cost."""
+    matrix = shared_matrix(team, [team.known], pilot=1)
+    assert opened_by(team, "writer", matrix).matrices.fill(matrix.id, {"pilot": None}).id == matrix.job_id
+    told = [(one.actor, one.action) for one in team.owner.audit.list() if one.subject_id == str(matrix.id)]
+    assert told == [("writer", "matrix.fill")]
+    team.owner.matrices.delete(matrix.id)
+
+
 def test_readers_only_read_a_matrix_and_export_it(team: Team, matrix: Matrix) -> None:
     reader, rows = opened_by(team, "reader", matrix), team.owner.matrices
     seen = reader.matrices.get(matrix.id)

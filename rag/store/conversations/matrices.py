@@ -40,7 +40,8 @@ class Matrices:
     ) -> types.Matrix:
         """Add an empty matrix."""
         values = {"fields": _to_json(fields), "lineage_ids": [*lineage_ids], "pilot": pilot, "follows": _json(follows)}
-        return self._write("create", uuid.uuid4(), name=name, index_id=index_id, **values)
+        (row,) = self._queries.write("create", id=uuid.uuid4(), name=name, index_id=index_id, **values)
+        return types.Matrix(**_matrix(row))
 
     def list(self) -> builtins.list[types.Matrix]:
         """Return all matrices, the latest first."""
@@ -68,8 +69,16 @@ class Matrices:
         return job
 
     def set_pilot(self, matrix_id: uuid.UUID, pilot: int | None) -> types.Matrix:
-        """Save how many of the first documents are filled, None for all. Raises NotFoundError."""
-        return self._write("set_pilot", matrix_id, pilot=pilot)
+        """Save how many of the first documents are filled, None for all, as a person asked; it is audited as filling.
+
+        Raises NotFoundError.
+        """
+        with self._database.transaction() as connection:
+            row = self._queries.run(connection, "set_pilot", id=matrix_id, pilot=pilot).fetchone()
+            if row is None:
+                raise _unknown(matrix_id)
+            self._audit(connection, "matrix.fill", row)
+        return types.Matrix(**_matrix(row))
 
     def edit(
         self,
@@ -288,9 +297,6 @@ class Matrices:
         if row["index_id"] is not None:
             subject = audit_log.Subject("matrix", str(row["id"]), row["name"])
             audit_log.add_entry(self._database, connection, action, subject, details=details)
-
-    def _write(self, query: str, matrix_id: uuid.UUID, **values: object) -> types.Matrix:
-        return types.Matrix(**_matrix(self._queries.change(query, _unknown(matrix_id), id=matrix_id, **values)))
 
 
 def _matrix(row: Mapping[str, Any]) -> dict[str, Any]:

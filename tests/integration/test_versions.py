@@ -5,6 +5,7 @@ import threading
 import uuid
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -287,6 +288,49 @@ def test_mails_and_archives_have_parts_and_no_versions(engine: RAGEngine) -> Non
     with pytest.raises(errors.ConflictError, match="mail"):
         engine.documents.add(mail("Ships went."), "ships.eml", replaces=first.id)
     assert engine.documents.add(mail("Ships went."), "ships.eml", on_same_name="version", enqueue=False).version == 1
+
+
+# --- tags that are given with a version ---
+
+
+def tagged(engine: RAGEngine, texts: list[str], *tags: str, **given: Any) -> Document:
+    return engine.documents.upload(pdf(texts), "harbour.pdf", tags=tags, **given)[0]
+
+
+def tags_when_read(engine: RAGEngine, document: Document) -> tuple[str, ...]:
+    return engine.documents.process(document.id).tags
+
+
+def test_tags_given_with_a_version_stay_whichever_version_it_is_said_to_replace(engine: RAGEngine) -> None:
+    first, second = two_versions(engine)
+    third = tagged(engine, ["Third."], "signed", replaces=first.id)
+    assert third.tags == ("signed",)
+    assert [engine.documents.get(one.id).tags for one in (first, second)] == [(), ("signed",)]
+    assert tags_when_read(engine, third) == ("signed",)
+
+
+def test_tags_given_while_other_versions_wait_stay(engine: RAGEngine) -> None:
+    first = read(engine, FIRST)
+    second = add(engine, SECOND, replaces=first.id)
+    third = tagged(engine, ["Third."], "signed", replaces=second.id)
+    assert tags_when_read(engine, second) == ("signed",)
+    assert tags_when_read(engine, third) == ("signed",)
+
+
+@pytest.mark.parametrize("is_read", [True, False], ids=["read", "waiting"])
+@pytest.mark.parametrize("by_name", [True, False], ids=["name", "id"])
+def test_an_upload_sent_again_gives_the_tags_that_the_first_attempt_did_not(
+    engine: RAGEngine, by_name: bool, is_read: bool
+) -> None:
+    first = read(engine, FIRST)
+    given: dict[str, Any] = {"on_same_name": "version"} if by_name else {"replaces": first.id}
+    second = tagged(engine, SECOND, key="key-1", **given)  # as if the process had ended before it tagged
+    if is_read:
+        engine.documents.process(second.id)
+    again = tagged(engine, SECOND, "signed", key="key-1", **given)
+    assert (again.id, again.tags) == (second.id, ("signed",))
+    if not is_read:
+        assert tags_when_read(engine, again) == ("signed",)
 
 
 # --- the same name, the same content ---

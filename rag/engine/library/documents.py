@@ -127,8 +127,7 @@ class Documents:
             if (traced := tracing.current_traceparent()) is not None:
                 self._workspace.store.documents.set_trace(document.id, traced)
             if given:  # before it is read, when it joins the matrices that follow a tag
-                self.tag([replaced or document.id], add=given)
-                document = self._workspace.store.documents.get(document.id)
+                document = self._tag_version(document.id, given)
             return self._enqueue(document) if enqueue else document
 
     def _index_of(self, replaces: uuid.UUID | None, index_name: str) -> types.Index:
@@ -137,6 +136,13 @@ class Documents:
             return self._workspace.ensure_index(index_name)
         replaced = self._workspace.store.documents.get(replaces)
         return self._workspace.store.indexes.get_by_id(replaced.index_id)
+
+    def _tag_version(self, document_id: uuid.UUID, tags: Sequence[str]) -> types.Document:
+        """Add tags to a version, to the current one, whose tags it will take over, and to those that do so before."""
+        versions = self._workspace.store.versions.list([document_id])
+        current = next((one.version for one in versions if one.superseded_by is None), 1)
+        self.tag([document_id, *(one.id for one in versions if one.version >= current)], add=tags)
+        return self._workspace.store.documents.get(document_id)
 
     def _same_name(self, path: Path, name: str, index: types.Index, on_same_name: types.OnSameName) -> uuid.UUID | None:
         if on_same_name == "keep":
@@ -206,8 +212,7 @@ class Documents:
                     details={"field": "Idempotency-Key", "document_id": str(earlier.id)},
                 )
             if tags:  # the first attempt may have ended before
-                self.tag([replaces or earlier.id], add=tags)
-                earlier = self._workspace.store.documents.get(earlier.id)
+                earlier = self._tag_version(earlier.id, tags)
             if self._originals.restore_file(earlier.id, path):
                 earlier = self._enqueue(self._workspace.store.documents.get(earlier.id))
             return earlier, False

@@ -74,7 +74,8 @@ class Matrices:
     def edit(self, matrix_id: uuid.UUID, request: types.MatrixEdit | Mapping[str, Any]) -> types.Matrix:
         """Change the name, documents, fields or what is followed. New and changed cells are filled, others kept.
 
-        Documents in the trash stay in it, where nobody can name them.
+        Documents in the trash stay in it, where nobody can name them. A cancelled job starts again only if more is to
+        be read than before.
 
         Raises:
             errors.ValidationError: as in `create`.
@@ -95,7 +96,7 @@ class Matrices:
         index_id = self._workspace.shared_index_id(parsed.index_name) if "index_name" in given else matrix.index_id
         if given & {"document_ids", "follows", "index_name"}:
             self._require_inside(index_id, matrix.lineage_ids if lineages is None else lineages, follows)
-        matrices.edit(
+        edited = matrices.edit(
             matrix_id,
             name=parsed.name,
             fields=None if parsed.fields is None else _with_ids(parsed.fields, before),
@@ -106,8 +107,11 @@ class Matrices:
             sets_index="index_name" in given,
             seen_at=parsed.seen_at,
         )
-        if (parsed.document_ids or parsed.fields) and self.progress(matrix_id).to_fill:
-            matrix_filling.start(self._workspace, matrices.get(matrix_id))
+        known = {field.id: field for field in before}
+        is_new = any(one.id not in known or not one.means_the_same(known[one.id]) for one in edited.fields)
+        joined = {*edited.lineage_ids[: edited.pilot]} - {*matrix.lineage_ids[: matrix.pilot]}
+        if (is_new or joined) and self.progress(matrix_id).to_fill:
+            matrix_filling.start(self._workspace, edited)
         return matrices.get(matrix_id)
 
     def _lineages(self, document_ids: Iterable[uuid.UUID]) -> builtins.list[uuid.UUID]:
@@ -164,7 +168,10 @@ class Matrices:
         return matrix_filling.job_of(self._workspace, self._workspace.store.matrices.get(matrix_id))
 
     def cancel(self, matrix_id: uuid.UUID) -> types.Job | None:
-        """Stop filling after the current request, until `fill` or an edit. Values are kept. Raises NotFoundError."""
+        """Stop filling after the current request, until `fill`, or an edit of what is read. Values are kept.
+
+        Raises NotFoundError.
+        """
         job = self.job(matrix_id)
         return self._workspace.store.jobs.cancel(job.id) if job else None
 

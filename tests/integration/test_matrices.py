@@ -376,6 +376,33 @@ def test_only_fields_that_mean_something_else_are_filled_again(engine: RAGEngine
     assert all(new > old for old, new in zip(*times[:2], strict=True))
 
 
+def test_a_cancelled_job_starts_again_only_if_more_is_to_be_read(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
+    matrix = create(engine, ids[:1], [NUMBER, WHETHER])
+    engine.matrices.cancel(matrix.id)
+    fields = [field.model_dump(mode="json") for field in matrix.fields]
+    edits: list[dict[str, Any]] = [
+        {},
+        {"fields": fields, "documentIds": ids[:1]},
+        {"fields": fields[::-1]},
+        {"fields": as_asked(matrix.fields, Dredged={"required": True})},
+        {"name": "Ports"},
+    ]
+    for edit in edits:
+        assert engine.matrices.edit(matrix.id, edit).job_id == matrix.job_id
+    assert engine.matrices.edit(matrix.id, {"documentIds": ids}).job_id != matrix.job_id
+    cancelled = engine.matrices.cancel(matrix.id)
+    assert cancelled
+    assert engine.matrices.edit(matrix.id, {"documentIds": ids[::-1]}).job_id == cancelled.id
+    assert engine.matrices.edit(matrix.id, {"documentIds": ids[:1]}).job_id == cancelled.id
+    cancelled = engine.matrices.cancel(matrix.id)
+    assert cancelled
+    assert engine.matrices.edit(matrix.id, {"fields": [*fields, PRICE]}).job_id != cancelled.id
+    cancelled = engine.matrices.cancel(matrix.id)
+    assert cancelled
+    changed = as_asked(matrix.fields, Ships={"instruction": "How many ships did the harbour handle?"})
+    assert engine.matrices.edit(matrix.id, {"fields": changed}).job_id != cancelled.id
+
+
 def test_an_edit_of_what_somebody_else_edited_since_is_refused(engine: RAGEngine, ids: list[uuid.UUID]) -> None:
     matrix = create(engine, ids[:1], [NUMBER], follows={"indexName": "default"})
     engine.matrices.edit(matrix.id, {"fields": [NUMBER, WHETHER]})

@@ -10,7 +10,7 @@ import pytest
 
 from rag import errors
 from rag.store.store import SharedStore, Store, UserStore
-from rag.types import ChunkingOptions, Document, DocumentEdit, Matrix, SavedCell, Scope, ShareRequest
+from rag.types import ChunkingOptions, Document, DocumentEdit, FollowedDocuments, Matrix, SavedCell, Scope, ShareRequest
 from tests.integration import test_store_isolation as strangers
 from tests.integration.samples import IN_TRASH, SPACE, Owner, random_vector
 from tests.integration.test_store_isolation import (
@@ -157,7 +157,9 @@ NO_PLACE: dict[str, Callable[[SharedStore, Team], object]] = {
     "matrices.create": lambda s, t: s.matrices.create("theirs", FIELDS, [], index_id=t.owner.index.id),
     "matrices.edit: name": lambda s, t: s.matrices.edit(t.matrix.id, name="theirs"),
     "matrices.edit: documents": lambda s, t: s.matrices.edit(t.matrix.id, lineage_ids=[]),
-    "matrices.edit: following": lambda s, t: s.matrices.edit(t.matrix.id, sets_follows=True),
+    "matrices.edit: following": lambda s, t: s.matrices.edit(
+        t.matrix.id, follows=FollowedDocuments(index_id=t.owner.index.id), sets_follows=True
+    ),
     "matrices.edit: sharing": lambda s, t: s.matrices.edit(t.matrix.id, fields=EDITED_FIELDS, sets_index=True),
     "matrices.edit: a field less": lambda s, t: s.matrices.edit(t.matrix.id, fields=EDITED_FIELDS[1:]),
     "matrices.put": lambda s, t: s.matrices.put(t.matrix.id, [(FIELDS[0], cell_of(t.document, "theirs"))]),
@@ -489,6 +491,23 @@ def test_a_writer_edits_fields_and_their_values_become_out_of_date(team: Team) -
     assert [one.is_outdated for one in owner.matrices.cells(team.matrix.id)] == [True] * 3
     with pytest.raises(errors.ConflictError):
         owner.matrices.edit(team.matrix.id, fields=FIELDS, seen_at=seen)
+
+
+def test_an_edit_that_changes_nothing_is_none(team: Team) -> None:
+    """The form that another user has open can still be saved."""
+    team.give(WRITER)
+    owner, writer = team.db.of(VICTIM), team.shared("writer")
+    before = owner.matrices.get(team.matrix.id)
+    assert writer.matrices.edit(before.id) == before
+    same: dict[str, Any] = {"name": before.name, "fields": [*before.fields], "lineage_ids": [*before.lineage_ids]}
+    everything = {**same, "follows": before.follows, "sets_follows": True, "index_id": before.index_id}
+    assert owner.matrices.edit(before.id, **everything, sets_index=True) == before
+    assert owner.matrices.get(before.id) == before
+    owner.matrices.edit(before.id, **{**same, "name": "of all of us"}, seen_at=before.edited_at)
+    assert [one for one in owner.audit.list() if one.subject_kind == "matrix"] == []
+    writer.matrices.edit(before.id, fields=before.fields[::-1])
+    (told,) = (one for one in owner.audit.list() if one.subject_kind == "matrix")
+    assert told.details == {"field": sorted(one.name for one in before.fields), "shared": True}
 
 
 def test_the_audit_names_who_edited_filled_and_decided_about_a_shared_matrix(team: Team) -> None:

@@ -400,6 +400,7 @@ def test_readers_only_read_a_matrix_and_export_it(team: Team, matrix: Matrix) ->
         lambda: reader.matrices.fill(matrix.id),
         lambda: reader.matrices.fill(matrix.id, {"pilot": 1}),
         lambda: reader.matrices.cancel(matrix.id),
+        lambda: reader.matrices.edit(matrix.id, {}),
     ]
     for call in calls:
         with pytest.raises(errors.ForbiddenError):

@@ -93,7 +93,7 @@ class Matrices:
         sets_index: bool = False,
         seen_at: dt.datetime | None = None,
     ) -> types.Matrix:
-        """Change what is given; the cells of removed fields and documents are deleted.
+        """Change what is given; the cells of removed fields and documents are deleted. What changes nothing is no edit.
 
         Cells of fields that mean something else now become out of date. `follows` is changed, also to None, only with
         `sets_follows`, and `index_id` only with `sets_index`.
@@ -112,7 +112,15 @@ class Matrices:
                 raise errors.ConflictError(
                     N_("Somebody else has edited the matrix meanwhile. Look at it again, then save your changes.")
                 )
-            before = {field.id: field for field in types.Matrix(**_matrix(row)).fields}
+            present = types.Matrix(**_matrix(row))
+            changes: dict[str, object] = {"follows": follows} if sets_follows else {}
+            changes |= {"index_id": index_id} if sets_index else {}
+            changes |= {} if name is None else {"name": name}
+            changes |= {} if fields is None else {"fields": (*fields,)}
+            changes |= {} if lineage_ids is None else {"lineage_ids": (*lineage_ids,)}
+            if present.model_copy(update=changes) == present:
+                return present
+            before = {field.id: field for field in present.fields}
             changed = [one.id for one in fields or () if one.id in before and not one.means_the_same(before[one.id])]
             edited = self._queries.run(
                 connection,
@@ -132,8 +140,9 @@ class Matrices:
                 )
             if changed:
                 self._queries.run(connection, "outdate", id=matrix_id, field_ids=changed)
-            if fields is not None:
-                names = dict.fromkeys(one.name for one in {*fields} ^ {*before.values()})
+            if fields is not None and (*fields,) != present.fields:
+                differing = {*fields} ^ {*present.fields} or fields  # all, if only their order changed
+                names = {one.name for one in differing}
                 self._audit(connection, "matrix.edit", row, {"field": sorted(names)})
             return types.Matrix(**_matrix(edited))
 

@@ -69,12 +69,22 @@ STANDS = """() => {
 """How far each page of the viewer stands from where the viewer takes it to stand, in pixels."""
 
 
+ROOM = """() => {
+    const { viewer } = [...document.querySelectorAll("*")].map(node => node.shadowRoot).find(
+        root => root?.querySelector(".viewer")).querySelector(".viewer");
+    const [own, at] = [viewer.sheets[viewer.page - 1], viewer.scroller].map(node => node.getBoundingClientRect());
+    return [own.left - at.left, at.right - own.right];
+}"""
+"""The pixels left and right of the page that is read."""
+
+
 def test_pages_of_all_sizes_stand_where_they_are_taken_to_stand(page: Page) -> None:
     steps.upload(page, Paper("sizes.pdf", "", "", of_many_sizes(100)))
     page.goto("/library")
     page.get_by_role("button", name="sizes.pdf").click()
     page.locator('.page[data-page="1"] img').wait_for()
     assert max(map(abs, page.evaluate(STANDS))) < 2
+    assert min(page.evaluate(ROOM)) > 0, "it fits, though others are wider"
     for _ in range(5):
         page.get_by_role("button", name="Zoom in").click()  # until they are wider than the window
     steps.open_page(page, 90)

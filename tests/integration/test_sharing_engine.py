@@ -159,6 +159,7 @@ REACHES: dict[str, Call] = {
     "tables.query": lambda e, d: e.tables.query(d.id, sql="SELECT 1"),
     "tables.read": lambda e, d: e.tables.read(d.id),
     "tables.answer": lambda e, d: e.tables.read(d.id),  # which gives the table that is asked
+    "tables.ask_model": lambda e, d: e.tables.read(d.id),  # which gives the tables that are chosen from
     "files.original": lambda e, d: e.files.original(d.id),
     "files.rendition": lambda e, d: e.files.rendition(d.id),
     "files.download": lambda e, d: e.files.download(d.id),

@@ -121,8 +121,8 @@ class CompositeAnswers:
         counts_rows = is_named or all(map(is_sheet, self._documents))
         tables = TableAnswers(self._workspace, self._locate, documents, counts_rows=counts_rows)
         answer = may_ask_table(question) and tables.answer(dict.fromkeys((question, unnamed)))
-        if by_model and not (answer or tables.refusal or self._stop()):
-            answer = tables.query(question, self._request.generation, self.spent)
+        if by_model and not (answer or tables.refusal):
+            answer = tables.query(question, self._request.generation, self.spent, self._stop)
         self.uncounted = tables.refusal
         return single_answer(answer) if answer else None
 

@@ -12,6 +12,7 @@ from rag import errors, prompts, types
 from rag.answering.extraction.quoted_answer import EXTRACTIVE_MODEL, compose
 from rag.answering.extraction.summary import to_hit
 from rag.answering.field_values.dates import MONTHS
+from rag.answering.generation.model_answer import Stop
 from rag.answering.passages.statements import Source, Statement
 from rag.answering.tables.cell_values import Column
 from rag.answering.tables.data_tables import TableRow, TypedTable
@@ -107,16 +108,18 @@ class TableAnswers:
         return None
 
     def query(
-        self, question: str, generation: types.GenerationOptions, spent: list[types.Usage]
+        self, question: str, generation: types.GenerationOptions, spent: list[types.Usage], stop: Stop
     ) -> types.AnswerResponse | None:
         """Return what a query gives that a language model writes for the table that it chooses; None if not sure.
 
-        The figures are exact, but nobody has checked that the query is what is asked. What it used is added to `spent`.
+        The figures are exact, but nobody has checked that the query is what is asked. What it used is added to `spent`;
+        once `stop` returns True, nothing is asked.
         """
         candidates = [candidate for read in self._read for candidate in read.candidates(question)]
         explained = [table for read in self._read for table, _ in read.questions(question)]
-        if len(explained) == 1 or not any(map(self._may_be_meant, candidates)):
-            return None  # the query of its words gives no answer
+        is_needed = len(explained) != 1 and any(map(self._may_be_meant, candidates))
+        if not is_needed or stop():  # the query of its words gives no answer
+            return None
         of_tables = {candidate.document.id for candidate in candidates}
         beside = [document.name for id_, document in self._documents.items() if id_ not in of_tables]
         try:

@@ -238,7 +238,8 @@ class Viewer {
     const { scroller } = this;
     const x = scroller.clientWidth / 2;
     const before = this.scale;
-    const across = before ? (scroller.scrollLeft + x - this.left(this.page)) / before : 0;
+    const middle = this.sizes[this.page - 1][0] / 2; // a page that fits stands in the middle, beside wider ones, too
+    const across = mode ? middle : (scroller.scrollLeft + x - this.left(this.page)) / before;
     const down = before ? (scroller.scrollTop + y - this.top(this.page)) / before : 0;
     const atTop = !before || scroller.scrollTop <= 1;
     this.mode = mode;

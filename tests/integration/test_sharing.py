@@ -444,35 +444,37 @@ def test_what_the_owner_alone_may_know_is_not_shown_in_a_shared_matrix(team: Tea
     assert not any(cell.review for cell in rows.cells(team.matrix.id))
 
 
-def test_other_matrices_and_jobs_of_the_owner_are_not_reached(team: Team) -> None:
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_other_matrices_and_jobs_of_the_owner_are_not_reached(team: Team, is_shared: bool) -> None:
+    """Neither those that are not shared, nor those of a collection that the writer does not have."""
     owner, elsewhere = team.db.of(VICTIM), Owner.of(team.db, VICTIM, name="private")
     team.give(WRITER)
     writer = team.shared("writer")
     job = owner.jobs.create("reindex", "team", {"matrix_id": str(team.matrix.id)})
-    for index_id in (None, elsewhere.index.id):
-        hidden = owner.matrices.create("hidden", FIELDS, [lineage_of(team.document)], index_id=index_id)
-        owner.matrices.put(hidden.id, [(FIELDS[0], cell_of(team.document, "a secret answer"))])
-        filling = owner.matrices.start_job(hidden.id, "team", 1)
-        owner.matrices.save_template("hidden", FIELDS, index_id)
-        assert [one.id for one in writer.matrices.list()] == [team.matrix.id]
-        assert [one.id for one in team.db.of("writer").shares.matrices()] == [team.matrix.id]
-        assert [one.name for one in writer.matrices.templates()] == ["of the team"]
-        assert writer.matrices.cells(hidden.id) == []
-        calls: list[Callable[[], object]] = [
-            lambda: writer.matrices.get(hidden.id),  # noqa: B023 - called at once
-            lambda: writer.matrices.set_pilot(hidden.id, 1),  # noqa: B023
-            lambda: writer.matrices.edit(hidden.id, fields=EDITED_FIELDS),  # noqa: B023
-            lambda: writer.matrices.start_job(hidden.id, "team", 1),  # noqa: B023
-            lambda: _review(writer, hidden, team.document),  # noqa: B023
-            lambda: writer.jobs.cancel(filling.id),  # noqa: B023
-            lambda: writer.jobs.get(job.id),
-            lambda: writer.jobs.cancel(job.id),
-        ]
-        for call in calls:
-            with pytest.raises(errors.NotFoundError):
-                call()
-        assert owner.matrices.get(hidden.id).fields == (*FIELDS,)
-        assert not owner.matrices.cells(hidden.id)[0].is_outdated
+    index_id = elsewhere.index.id if is_shared else None
+    hidden = owner.matrices.create("hidden", FIELDS, [lineage_of(team.document)], index_id=index_id)
+    owner.matrices.put(hidden.id, [(FIELDS[0], cell_of(team.document, "a secret answer"))])
+    filling = owner.matrices.start_job(hidden.id, "team", 1)
+    owner.matrices.save_template("hidden", FIELDS, index_id)
+    assert [one.id for one in writer.matrices.list()] == [team.matrix.id]
+    assert [one.id for one in team.db.of("writer").shares.matrices()] == [team.matrix.id]
+    assert [one.name for one in writer.matrices.templates()] == ["of the team"]
+    assert writer.matrices.cells(hidden.id) == []
+    calls: list[Callable[[], object]] = [
+        lambda: writer.matrices.get(hidden.id),
+        lambda: writer.matrices.set_pilot(hidden.id, 1),
+        lambda: writer.matrices.edit(hidden.id, fields=EDITED_FIELDS),
+        lambda: writer.matrices.start_job(hidden.id, "team", 1),
+        lambda: _review(writer, hidden, team.document),
+        lambda: writer.jobs.cancel(filling.id),
+        lambda: writer.jobs.get(job.id),
+        lambda: writer.jobs.cancel(job.id),
+    ]
+    for call in calls:
+        with pytest.raises(errors.NotFoundError):
+            call()
+    assert owner.matrices.get(hidden.id).fields == (*FIELDS,)
+    assert not owner.matrices.cells(hidden.id)[0].is_outdated
     assert {one.status for one in owner.jobs.list()} == {"queued"}
 
 

@@ -210,10 +210,8 @@ def estimate(
     """
     sources = [source for part in parts for source in part.context.sources]
     size, instructions = sum(part.tokens for part in parts), providers.prompt_size(merge_messages(question, ""))
-    read, written = (
-        size + len(parts) * providers.prompt_size(part_messages(llm, question, "")),
-        len(parts) * NOTE_TOKENS,
-    )
+    read = size + len(parts) * providers.prompt_size(part_messages(llm, question, ""))
+    written = len(parts) * NOTE_TOKENS
     notes = [NOTE_TOKENS] * len(parts)
     while batches := batches_to_join(notes, _notes_room(llm, question)):
         sizes = [sum(notes[number] for number in batch) for batch in batches]
